@@ -1,0 +1,48 @@
+# Two commands do everything: `make quickstart` and `make test`. Both make a virtual environment of their own in .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: quickstart test lint types layers unit benchmark zoo clean
+
+quickstart: $(VENV)/.installed
+	@$(BIN)/designstudio actors
+	@$(BIN)/designstudio act quadratic_effort
+
+test: lint types layers unit
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.installed-dev
+	$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/pytest
+
+# Accuracy, training time and a million actions: the numbers in README. About a quarter of an hour.
+benchmark: $(VENV)/.installed-dev
+	$(BIN)/python studies/benchmark/actors.py
+
+# Train the actors that come with the package again. About three minutes.
+zoo: $(VENV)/.installed
+	for cost in absolute quadratic inverted_gaussian absolute_effort quadratic_effort asymmetric_quadratic linex; do \
+		$(BIN)/designstudio train $$cost --out designstudio/actors/zoo_weights/$$cost.actor || exit 1; done
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

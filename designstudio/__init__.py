@@ -1,0 +1,9 @@
+"""designstudio: design and simulate experiments for Bayesian actor models, before any data are collected."""
+
+from importlib.metadata import version
+
+from designstudio.compilation import enable_compilation_cache
+
+enable_compilation_cache()
+
+__version__ = version("designstudio")

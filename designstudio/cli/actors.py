@@ -1,0 +1,105 @@
+"""`designstudio actors`: the zoo and how accurate it is."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import jax
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from designstudio.actors import load_actor, measure_accuracy, read_card, zoo_paths
+from designstudio.actors.zoo import ActorCard
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.costs import get_cost
+from designstudio.errors import StudioError
+
+
+def show_actors(
+    files: Annotated[list[Path] | None, typer.Argument(help="Actor files to show instead of the package's own.")] = None,
+    measure: Annotated[
+        int, typer.Option(help="Measure again on this many fresh random decisions (0: show what the files say).")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the fresh decisions.")] = 1,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show trained actors: cost, training box, relative error against the exact actor, size.
+
+    Example: designstudio actors --measure 20000
+    """
+    use_cost_file(cost_file)
+    check_output(json)
+    if measure < 0:
+        raise StudioError(f"--measure must be 0 or more, but {measure} was given.")
+    cards = [read_card(path) for path in (files or zoo_paths().values())]
+    for card in cards:
+        load_actor(card.path)  # refuses damaged weights
+    if measure:
+        key = jax.random.key(seed)
+        console = Console(stderr=True)
+        cards = [
+            dataclasses.replace(card, accuracy=measure_accuracy(load_actor(card.path), measure, key=key))
+            for card in track(cards, "Measuring", console=console, transient=True)
+        ]
+    if markdown:
+        typer.echo(_as_markdown(cards))
+    else:
+        Console().print(_as_table(cards))
+    notes = {get_cost(card.cost).note for card in cards} - {""}
+    for note in sorted(notes):
+        typer.echo(note)
+    write_json(json, [_as_record(card) for card in cards])
+
+
+_HEADERS = ("cost", "its parameters", "median", "p99", "max", "size", "trained in")
+
+
+def _cells(card: ActorCard) -> tuple[str, ...]:
+    own = {parameter.name for parameter in get_cost(card.cost).parameters}
+    box = ", ".join(f"{name} {low:g}-{high:g}" for name, (low, high) in card.box.items() if name in own)
+    accuracy = card.accuracy
+    return (
+        card.cost,
+        box or "none",
+        f"{accuracy.median:.1e}",
+        f"{accuracy.p99:.1e}",
+        f"{accuracy.max:.1e}",
+        f"{card.num_bytes / 1024:.1f} KiB",
+        f"{card.training_seconds:.0f} s",
+    )
+
+
+def _as_table(cards: list[ActorCard]) -> Table:
+    shared = {name: box for name, box in cards[0].box.items() if name in ("mu_post", "sigma_post", "sigma_r")}
+    box = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in shared.items())
+    num_actions = cards[0].accuracy.num_actions
+    title = f"Trained actors: relative error against the exact actor, {num_actions:,} random decisions"
+    table = Table(title=title, caption=f"Training box: {box}")
+    for header in _HEADERS:
+        is_text = header in ("cost", "its parameters")
+        table.add_column(header, justify="left" if is_text else "right", no_wrap=True)
+    for card in cards:
+        table.add_row(*_cells(card))
+    return table
+
+
+def _as_markdown(cards: list[ActorCard]) -> str:
+    rows = [_HEADERS, tuple("---" for _ in _HEADERS), *(_cells(card) for card in cards)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _as_record(card: ActorCard) -> dict[str, Any]:
+    return {
+        "cost": card.cost,
+        "architecture": card.recipe.architecture,
+        "box": {name: list(interval) for name, interval in card.box.items()},
+        "accuracy": dataclasses.asdict(card.accuracy),
+        "num_bytes": card.num_bytes,
+        "num_steps": card.num_steps,
+        "training_seconds": card.training_seconds,
+        "versions": card.versions,
+    }

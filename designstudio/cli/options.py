@@ -1,0 +1,41 @@
+"""Options and outputs that several commands share."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from designstudio.costs import load_cost_file
+from designstudio.errors import StudioError
+
+CostFileOption = Annotated[
+    Path | None,
+    typer.Option("--cost-file", help="A Python file of yours that registers costs; it is executed.", metavar="FILE"),
+]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.", metavar="FILE")]
+
+
+def use_cost_file(path: Path | None) -> None:
+    """Make the costs of a user's file available."""
+    if path is not None:
+        load_cost_file(path)
+
+
+def write_json(path: Path | None, result: Any) -> None:
+    """Write a result as JSON, all or nothing."""
+    if path is None:
+        return
+    temporary = path.with_name(f".{path.name}.partial")
+    try:
+        temporary.write_text(json.dumps(result, indent=2) + "\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StudioError(f"The JSON file {str(path)!r} cannot be written: {error.strerror}.") from None
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse an output path before the work starts, not after it."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise StudioError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into; create it first.")

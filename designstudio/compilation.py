@@ -1,0 +1,31 @@
+"""JAX's persistent compilation cache, on by default.
+
+What was compiled once is read back by the next process. The cache lies in the user's cache folder;
+`DESIGNSTUDIO_CACHE_DIR` moves it, an empty value turns it off, and a cache that JAX itself was told about
+(`JAX_COMPILATION_CACHE_DIR`) is left alone.
+"""
+
+import os
+from pathlib import Path
+
+import jax
+import platformdirs
+
+
+def cache_folder() -> Path | None:
+    """Where compiled code is kept, or None if it is not."""
+    configured = os.environ.get("DESIGNSTUDIO_CACHE_DIR")
+    if configured is not None:
+        return Path(configured) if configured else None
+    return Path(platformdirs.user_cache_dir("designstudio")) / "compiled"
+
+
+def enable_compilation_cache() -> None:
+    """Turn the cache on, unless it is configured already."""
+    folder = cache_folder()
+    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) is not None:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    # Small programs are worth keeping too: a study compiles dozens of them.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -1,0 +1,173 @@
+"""The parameters of a Bayesian actor: names, symbols, supports, units and the paper's three sets of priors.
+
+Units: `mu_0` shares the stimulus unit, every `sigma` is in log units (about a Weber fraction). The four parameters below
+belong to every model; a cost adds its own (see `designstudio.costs`).
+
+Three sets of priors answer three questions. *Training*: where must the amortized actor be accurate? *Analysis*: what does
+a fit assume? *Population*: who are the simulated participants? They start as in appendix D of the paper (Straub, Niehues,
+Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import ArrayLike
+
+from designstudio.errors import ValueOutsideSupportError
+from designstudio.priors import AbstractPrior, HalfNormal, Interval, PriorSet, Uniform
+
+STIMULUS_UNIT = "stimulus unit"
+LOG_UNIT = "log units"
+NO_UNIT = "no unit"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One parameter of the model.
+
+    Attributes:
+        name: how code and files call it.
+        symbol: how people write it.
+        meaning: a few words for tables and axes.
+        unit: what it is measured in.
+        support: where the mathematics allows it.
+        box: where amortized actors are trained; inside the support.
+        training: prior of the actor's training examples.
+        analysis: prior that a fit assumes.
+        population: where simulated participants come from.
+        neutral: the value at which a cost parameter has no effect, if there is one.
+    """
+
+    name: str
+    symbol: str
+    meaning: str
+    unit: str
+    support: Interval
+    box: Interval
+    training: AbstractPrior
+    analysis: AbstractPrior
+    population: AbstractPrior
+    neutral: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Symbol and unit, for an axis."""
+        return self.symbol if self.unit == NO_UNIT else f"{self.symbol} ({self.unit})"
+
+
+def cost_parameter(
+    name: str,
+    prior: AbstractPrior,
+    *,
+    support: Interval,
+    symbol: str | None = None,
+    meaning: str = "cost parameter",
+    unit: str = NO_UNIT,
+    box: Interval | None = None,
+    neutral: float | None = None,
+) -> Parameter:
+    """A parameter of a cost; as in the paper, one prior serves training, analysis and population."""
+    box = prior.support if box is None else box
+    if not (math.isfinite(box.low) and math.isfinite(box.high)):
+        raise ValueOutsideSupportError(
+            f"Parameter {name!r} has a training box of {box}: an actor can only be trained on a finite range; "
+            "give box=Interval(low, high)."
+        )
+    if box.low not in support or box.high not in support:
+        raise ValueOutsideSupportError(f"Parameter {name!r} has a training box of {box}, but only {support} is supported.")
+    prior = prior.within(box)
+    return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral)
+
+
+def _noise(name: str, symbol: str, meaning: str) -> Parameter:
+    box = Interval(0.01, 0.5)
+    return Parameter(
+        name,
+        symbol,
+        meaning,
+        LOG_UNIT,
+        support=Interval(0.0, math.inf),
+        box=box,
+        training=Uniform(box.low, box.high),
+        analysis=HalfNormal(0.25).within(box),
+        population=Uniform(0.1, 0.25),
+    )
+
+
+MU_0 = Parameter(
+    "mu_0",
+    "μ₀",
+    "prior mean",
+    STIMULUS_UNIT,
+    support=Interval(0.0, math.inf),
+    box=Interval(0.1, 7.0),
+    training=Uniform(0.1, 7.0),
+    analysis=Uniform(0.1, 5.0),
+    population=Uniform(2.0, 5.0),
+)
+SIGMA_0 = _noise("sigma_0", "σ₀", "prior uncertainty")
+SIGMA = _noise("sigma", "σ", "perceptual uncertainty")
+SIGMA_R = _noise("sigma_r", "σᵣ", "motor variability")
+
+SENSORIMOTOR_PARAMETERS = (MU_0, SIGMA_0, SIGMA, SIGMA_R)
+
+
+def training_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """Where the amortized actor is trained."""
+    return PriorSet({parameter.name: parameter.training for parameter in parameters})
+
+
+def analysis_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """What a fit assumes before it sees data."""
+    return PriorSet({parameter.name: parameter.analysis for parameter in parameters})
+
+
+def population_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """Where simulated participants come from."""
+    return PriorSet({parameter.name: parameter.population for parameter in parameters})
+
+
+def check_parameters(values: Mapping[str, ArrayLike], parameters: Sequence[Parameter]) -> None:
+    """Refuse missing, unknown, non-finite or impossible parameter values with a sentence.
+
+    Raises:
+        ValueOutsideSupportError: if anything is wrong; the message names the parameter, the value and what is allowed.
+    """
+    expected = [parameter.name for parameter in parameters]
+    for name in values:
+        if name not in expected:
+            raise ValueOutsideSupportError(f"Unknown parameter {name!r}. This model has: {', '.join(expected)}.")
+    for parameter in parameters:
+        if parameter.name not in values:
+            raise ValueOutsideSupportError(
+                f"Parameter {parameter.name!r} ({parameter.meaning}) is missing. This model needs: {', '.join(expected)}."
+            )
+        check_within(parameter.name, values[parameter.name], parameter.support, excludes_zero=True)
+
+
+def check_within(name: str, values: ArrayLike, support: Interval, *, excludes_zero: bool = False) -> None:
+    """Refuse values that are not numbers, not finite or outside `support`."""
+    try:
+        numbers = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueOutsideSupportError(f"{name} must be a number, but {values!r} was given.") from None
+    is_wrong = ~np.isfinite(numbers) | (numbers < support.low) | (numbers > support.high)
+    if excludes_zero:
+        is_wrong |= (numbers == 0) & (support.low == 0)
+    if not is_wrong.any():
+        return
+    position = int(np.flatnonzero(is_wrong.ravel())[0])
+    allowed = _describe_support(support, excludes_zero=excludes_zero)
+    where = f" at position {position}" if numbers.size > 1 else ""
+    raise ValueOutsideSupportError(f"{name} must be {allowed}, but {numbers.ravel()[position]:g} was given{where}.")
+
+
+def _describe_support(support: Interval, *, excludes_zero: bool) -> str:
+    is_positive = excludes_zero and support.low == 0
+    if math.isinf(support.high):
+        if math.isinf(support.low):
+            return "a finite number"
+        return "a positive number" if is_positive else f"at least {support.low:g}"
+    return f"above 0 and at most {support.high:g}" if is_positive else f"from {support.low:g} to {support.high:g}"

@@ -1,0 +1,1 @@
+"""Slow, independent solutions that the fast paths are checked against."""

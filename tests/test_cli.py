@@ -1,0 +1,126 @@
+"""The commands as a user types them, in a process of their own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COST_FILE = """
+import jax.numpy as jnp
+from designstudio.costs import register_cost
+from designstudio.parameters import cost_parameter
+from designstudio.priors import Interval, Uniform
+
+@register_cost(cost_parameter("power", Uniform(1.5, 2.5), support=Interval(0.5, 5.0)))
+def power_law(response, stimulus, parameters):
+    return jnp.abs(response - stimulus) ** parameters["power"]
+"""
+
+
+def run(*arguments, folder):
+    command = Path(sys.executable).parent / "designstudio"
+    environment = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
+    return subprocess.run(
+        [str(command), *arguments], cwd=folder, capture_output=True, text=True, env=environment, timeout=300, check=False
+    )
+
+
+def test_actors_shows_the_zoo_and_writes_json(tmp_path):
+    result = run("actors", "--json", "zoo.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "inverted_gaussian" in result.stdout
+    assert "truncated to its central 99.8 %" in result.stdout
+    records = json.loads((tmp_path / "zoo.json").read_text())
+    assert len(records) == 7
+    for record in records:
+        assert record["accuracy"]["median"] <= 1e-4
+        assert record["accuracy"]["p99"] <= 1e-3
+        assert record["accuracy"]["num_actions"] == 20_000
+        assert record["box"]["sigma_r"] == [0.01, 0.5]
+
+
+def test_act_shows_exact_and_amortized_actions(tmp_path):
+    result = run("act", "quadratic_effort", "-s", "beta=0.9", "--measurements", "1,2", "--json", "a.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert record["participant"]["beta"] == 0.9
+    for action in record["actions"]:
+        assert action["is_inside"]
+        assert action["amortized"] == pytest.approx(action["exact"], rel=1e-3)
+
+
+def test_act_warns_outside_the_training_box(tmp_path):
+    result = run("act", "quadratic", "-s", "sigma_r=2", "--measurements", "1", folder=tmp_path)
+    assert result.returncode == 0
+    assert "1 of 1 actions lie outside the box" in result.stderr
+    assert "outside the training box" in result.stdout
+
+
+def test_a_users_cost_is_trained_shown_and_used(tmp_path):
+    (tmp_path / "my_cost.py").write_text(COST_FILE)
+    own = ("--cost-file", "my_cost.py")
+    result = run("train", "power_law", *own, "--steps", "10", "--out", "my.actor", "--json", "t.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    record = json.loads((tmp_path / "t.json").read_text())
+    assert record["num_steps"] == 10
+    assert record["accuracy"]["median"] < 0.05
+    assert not list(tmp_path.glob("*.checkpoint"))
+    result = run("actors", "my.actor", *own, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "power_law" in result.stdout
+    result = run("act", "power_law", "--actor", "my.actor", *own, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("act", "quadratc"), r"Unknown cost 'quadratc'. Available: absolute, quadratic"),
+        (("train", "quadratc"), r"Unknown cost 'quadratc'."),
+        (("train", "quadratic", "--architecture", "deep"), r"Unknown architecture 'deep'"),
+        (("train", "quadratic", "--out", "no/where.actor"), r"There is no folder 'no'"),
+        (("act", "quadratic", "-s", "sigma=-1"), r"sigma must be a positive number, but -1 was given."),
+        (("act", "quadratic", "-s", "sigma"), r"--set takes name=number"),
+        (("act", "quadratic", "-s", "tau=1"), r"Unknown parameter 'tau'. This model has: mu_0"),
+        (("act", "quadratic", "--measurements", "1,x"), r"--measurements takes numbers"),
+        (("act", "quadratic", "--measurements", "0"), r"A measurement must be a positive number, but 0 was given."),
+        (("act", "quadratic", "--measurements", "nan"), r"A measurement must be a positive number, but nan was given."),
+        (("act", "quadratic", "--cost-file", "none.py"), r"There is no cost file 'none.py'."),
+        (("actors", "nothing.actor"), r"There is no file 'nothing.actor'."),
+    ],
+)
+def test_a_mistake_gives_one_sentence_and_exit_code_2(tmp_path, arguments, sentence):
+    result = run(*arguments, folder=tmp_path)
+    assert result.returncode == 2
+    assert re.search(f"Error: {sentence}", result.stderr)
+    assert "Traceback" not in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_import_loads_no_plotting_stack(tmp_path):
+    code = (
+        "import sys, designstudio.actors; heavy = {'holoviews', 'panel', 'bokeh', 'optuna'} & set(sys.modules);"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, timeout=120)
+
+
+def test_the_compilation_cache_is_on_and_can_be_moved_or_turned_off(tmp_path):
+    code = "import designstudio, jax; print(jax.config.jax_compilation_cache_dir)"
+    for configured, expected in ((str(tmp_path / "mine"), str(tmp_path / "mine")), ("", "None")):
+        environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": configured}
+        environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+        result = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            cwd=tmp_path,
+            timeout=120,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert result.stdout.strip() == expected
