@@ -27,6 +27,7 @@ unit: $(VENV)/.installed-dev
 # Accuracy, training time and a million actions: the numbers in README. About a quarter of an hour.
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/actors.py
+	$(BIN)/python studies/readme.py
 
 # Train the actors that come with the package again. About three minutes.
 zoo: $(VENV)/.installed

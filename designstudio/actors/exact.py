@@ -11,12 +11,13 @@ import numpy as np
 
 from designstudio.actors.base import AbstractBeliefActor, AbstractStrategy, Box, Participant, Scalar
 from designstudio.actors.root import find_root
+from designstudio.costs import quadrature
 from designstudio.costs.base import SEARCH_REACH, AbstractClosedFormCost, AbstractCost, total_noise
 from designstudio.perception import Belief
 
 # For costs that are scanned: offsets from the anchor in units of the noise, dense near it, out to a factor of 100.
 SCAN_REACH = 4.6
-NUM_SCANNED = 81
+NUM_SCANNED = 61
 
 
 class ExactActor(AbstractBeliefActor):
@@ -65,6 +66,6 @@ def _scan(
     noise = total_noise(belief, sigma_r)
     spread = jnp.arcsinh(SCAN_REACH / noise)
     offsets = noise * jnp.sinh(spread * np.linspace(-1, 1, NUM_SCANNED))
-    expected = jax.vmap(lambda offset: cost.expected(anchor + offset, *arguments))(offsets)
+    expected = jax.vmap(lambda offset: quadrature.coarse_expected_cost(cost, anchor + offset, *arguments))(offsets)
     best = jnp.clip(jnp.argmin(expected), 1, NUM_SCANNED - 2)
     return anchor + offsets[best - 1], anchor + offsets[best + 1], anchor + offsets[best]

@@ -64,7 +64,7 @@ def read_leaves(path: Path, skeleton: Tree) -> Tree:
         raise ActorFileError(f"The file {path.name!r} is damaged: its numbers do not match its checksum; make it again.")
     arrays, others = eqx.partition(skeleton, eqx.is_array)
     leaves, structure = jax.tree.flatten(arrays)
-    stored = header.get("leaves")
+    stored = header.get("leaves", [])
     if not _fits(stored, [leaf.shape for leaf in leaves]):
         raise ActorFileError(
             f"The file {path.name!r} does not fit: its arrays are not the {len(leaves)} that are needed here; "

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from designstudio.costs.base import AbstractCost, Scalar, Values
 
 REACH = 8.0  # standard deviations to each side; beyond, a normal has 1e-15 of its mass
-GATHERING = 4.0  # how strongly nodes gather at the kink; resolves features down to about 1/30 of the noise
-NUM_PIECE_NODES = 48
-NUM_SMOOTH_NODES = 14
+GATHERING = 3.5  # how strongly nodes gather at the kink; resolves features down to about 1/30 of the noise
+# Enough for actions within 1e-6 of a much finer rule, over the whole training box.
+NUM_PIECE_NODES = 28
+NUM_SMOOTH_NODES = 8
+# Enough to see which valley is the deepest.
+NUM_COARSE_PIECE_NODES = 12
+NUM_COARSE_SMOOTH_NODES = 5
 
 
 class Nodes(eqx.Module):
@@ -38,29 +42,48 @@ class Nodes(eqx.Module):
 
 def expected_cost(cost: AbstractCost, log_action: Scalar, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
     """E cost(r, s) for the action."""
-    nodes = _place_nodes(log_action, belief, sigma_r)
+    return _expected_cost(cost, log_action, belief, sigma_r, parameters, NUM_PIECE_NODES, NUM_SMOOTH_NODES)
+
+
+def coarse_expected_cost(
+    cost: AbstractCost, log_action: Scalar, belief: Belief, sigma_r: Scalar, parameters: Values
+) -> Scalar:
+    """The same with fewer nodes, for a first look at a wide range of actions."""
+    return _expected_cost(cost, log_action, belief, sigma_r, parameters, NUM_COARSE_PIECE_NODES, NUM_COARSE_SMOOTH_NODES)
+
+
+def _expected_cost(
+    cost: AbstractCost,
+    log_action: Scalar,
+    belief: Belief,
+    sigma_r: Scalar,
+    parameters: Values,
+    num_piece_nodes: int,
+    num_smooth_nodes: int,
+) -> Scalar:
+    nodes = _place_nodes(log_action, belief, sigma_r, num_piece_nodes, num_smooth_nodes)
     values = cost(jnp.exp(nodes.log_response), jnp.exp(nodes.log_stimulus), parameters)
     return jnp.sum(nodes.weight * values)
 
 
 def expected_slope(cost: AbstractCost, log_action: Scalar, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
     """d E cost(r, s) / d log a, divided by the action."""
-    nodes = _place_nodes(log_action, belief, sigma_r)
+    nodes = _place_nodes(log_action, belief, sigma_r, NUM_PIECE_NODES, NUM_SMOOTH_NODES)
     response, stimulus = jnp.exp(nodes.log_response), jnp.exp(nodes.log_stimulus)
     # One derivative per node: the cost acts on each node alone, so a sum separates them.
     cost_slope = jax.grad(lambda r: jnp.sum(cost(r, stimulus, parameters)))(response)
     return jnp.sum(nodes.weight * cost_slope * jnp.exp(nodes.log_response - log_action))
 
 
-def _place_nodes(log_action: Scalar, belief: Belief, sigma_r: Scalar) -> Nodes:
+def _place_nodes(log_action: Scalar, belief: Belief, sigma_r: Scalar, num_piece_nodes: int, num_smooth_nodes: int) -> Nodes:
     noise = jnp.hypot(belief.sigma, sigma_r)
     kink = jnp.clip((belief.log_mu - log_action) / noise, -REACH, REACH)
-    unit, unit_weight = _as_floats(_gathered_nodes(NUM_PIECE_NODES), like=kink)
+    unit, unit_weight = _as_floats(_gathered_nodes(num_piece_nodes), like=kink)
     above, below = REACH - kink, REACH + kink
     along = jnp.concatenate([kink - below * unit, kink + above * unit])
     density = jnp.exp(-(along**2) / 2) / jnp.sqrt(2 * jnp.pi)
     along_weight = jnp.concatenate([below * unit_weight, above * unit_weight]) * density
-    across, across_weight = _as_floats(gauss_hermite(NUM_SMOOTH_NODES), like=kink)
+    across, across_weight = _as_floats(gauss_hermite(num_smooth_nodes), like=kink)
     cos, sin = belief.sigma / noise, sigma_r / noise
     motor = sin * along[:, None] + cos * across
     perceptual = -cos * along[:, None] + sin * across

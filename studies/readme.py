@@ -1,0 +1,82 @@
+"""Put the committed results into README, between its markers.
+
+    python studies/readme.py
+
+Each block of README between `<!-- name:start -->` and `<!-- name:end -->` is made here from result files or from a command,
+so no number in it is typed by hand. A test checks that README is up to date.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from designstudio.cli import app
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "studies" / "benchmark" / "results"
+
+
+def main() -> None:
+    """Rewrite README."""
+    path = ROOT / "README.md"
+    path.write_text(fill(path.read_text()))
+
+
+def fill(text: str) -> str:
+    """The text with every block made anew."""
+    blocks = {
+        "quickstart": make_quickstart(),
+        "accuracy": make_accuracy(),
+        "throughput": make_table(read_rows("actors_throughput.csv")),
+    }
+    for name, block in blocks.items():
+        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        text = pattern.sub(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
+    return text
+
+
+def make_quickstart() -> str:
+    """The output of the command that `make quickstart` ends with."""
+    result = CliRunner().invoke(app, ["act", "quadratic_effort"], env={"COLUMNS": "100", "NO_COLOR": "1"})
+    return "```\n" + "\n".join(line.rstrip() for line in result.stdout.strip("\n").splitlines()) + "\n```"
+
+
+def make_accuracy() -> str:
+    """One row a cost: the package's actor, one trained to the promise, the paper's architecture."""
+    by_cost: dict[str, dict[str, dict[str, str]]] = {}
+    for row in read_rows("actors_training.csv"):
+        by_cost.setdefault(row["cost"], {})[row["architecture"]] = row
+    table = []
+    for cost, rows in by_cost.items():
+        ours, trained, paper = rows["coefficients (in the package)"], rows["coefficients"], rows["paper"]
+        table.append(
+            {
+                "cost": f"`{cost}`",
+                "median": ours["median"],
+                "p99": ours["p99"],
+                "max": ours["max"],
+                "trained anew: median / p99": f"{trained['median']} / {trained['p99']}",
+                "in": f"{float(trained['seconds']):.0f} s, {trained['steps']} steps",
+                "paper's architecture: median / p99": f"{paper['median']} / {paper['p99']}",
+                "steps": f"{int(paper['steps']):,}",
+            }
+        )
+    return make_table(table)
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    """A result file."""
+    with (RESULTS / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def make_table(rows: list[dict[str, str]]) -> str:
+    """Rows as a Markdown table."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""README is made of what the commands and the benchmark printed, and its code runs."""
+
+import importlib.util
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from designstudio.costs import PAPER_COST_NAMES, get_cost
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture
+def readme():
+    spec = importlib.util.spec_from_file_location("readme", ROOT / "studies" / "readme.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_number_in_its_tables_is_the_committed_result(readme):
+    assert readme.fill(README) == README, "README is out of date: run python studies/readme.py"
+
+
+def test_the_committed_benchmark_keeps_the_promises(readme):
+    rows = {(row["cost"], row["architecture"]): row for row in readme.read_rows("actors_training.csv")}
+    for name in PAPER_COST_NAMES:
+        for architecture in ("coefficients", "coefficients (in the package)"):
+            ours = rows[name, architecture]
+            assert float(ours["median"]) <= 1e-4
+            assert float(ours["p99"]) <= 1e-3
+            assert float(ours["median"]) < float(rows[name, "paper"]["median"])
+            assert float(ours["p99"]) < float(rows[name, "paper"]["p99"])
+        assert float(rows[name, "coefficients"]["seconds"]) <= 60
+    for row in readme.read_rows("actors_throughput.csv"):
+        assert float(row["seconds (best of 3)"]) <= 2
+        assert float(row["peak memory of the process (GiB)"]) <= 2
+
+
+def test_the_cost_table_lists_every_cost_with_its_formula():
+    for name in PAPER_COST_NAMES:
+        formula = get_cost(name).formula.replace("|", "\\|")
+        assert f"| `{name}` | {formula} |" in README
+
+
+@pytest.mark.usefixtures("no_user_costs")
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_its_python_runs(block):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(block, "README.md", "exec"), {})  # noqa: S102
