@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,24 @@ def test_a_users_cost_is_trained_shown_and_used(tmp_path):
     assert "power_law" in result.stdout
     result = run("act", "power_law", "--actor", "my.actor", *own, folder=tmp_path)
     assert result.returncode == 0, result.stderr
+
+
+def test_a_killed_training_continues_where_it_was(tmp_path):
+    arguments = ("train", "quadratic", "--steps", "30", "--target-median", "1e-9", "--out", "q.actor")
+    command = Path(sys.executable).parent / "designstudio"
+    checkpoint = tmp_path / "q.actor.checkpoint"
+    with subprocess.Popen([str(command), *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 120
+        while not checkpoint.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+    assert checkpoint.exists()
+    assert not (tmp_path / "q.actor").exists()
+    result = run(*arguments, "--json", "q.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Continuing from q.actor.checkpoint." in result.stderr
+    assert json.loads((tmp_path / "q.json").read_text())["num_steps"] == 30
+    assert not checkpoint.exists()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ It sees the raw parameters (mu_0, sigma_0, sigma, sigma_r and the cost's) and gi
 a = softplus(y_1 m^y_2 + y_3). Hidden layers of 16, 64, 16 and 8 units with swish, as in section 3.1.2 of the paper.
 """
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,8 +13,13 @@ from jaxtyping import Array, Bool, Float, Key
 
 from designstudio.actors.base import AbstractActor, AbstractPolicy, Box, Participant, Scalar, is_in_box
 from designstudio.costs.base import AbstractCost
+from designstudio.parameters import MU_0, SIGMA
+from designstudio.priors import Interval
 
 HIDDEN_SIZES = (16, 64, 16, 8)
+# Stimuli from the range of the prior means, scattered by up to 3.5 times the largest perceptual noise.
+_SCATTER = math.exp(3.5 * SIGMA.box.high)
+MEASUREMENT_BOX = Interval(MU_0.box.low / _SCATTER, MU_0.box.high * _SCATTER)
 
 
 class PaperActor(AbstractActor):
@@ -24,7 +31,8 @@ class PaperActor(AbstractActor):
 
     def __init__(self, cost: AbstractCost, *, key: Key[Array, ""]) -> None:
         self.cost = cost
-        self.box = tuple((parameter.name, parameter.box) for parameter in cost.all_parameters)
+        parameter_box = tuple((parameter.name, parameter.box) for parameter in cost.all_parameters)
+        self.box = (("measurement", MEASUREMENT_BOX), *parameter_box)
         sizes = (len(cost.all_parameters), *HIDDEN_SIZES, 3)
         keys = jax.random.split(key, len(sizes) - 1)
         self.layers = tuple(
@@ -39,7 +47,7 @@ class PaperActor(AbstractActor):
         return PowerLawPolicy(self.layers[-1](hidden))
 
     def is_inside(self, participant: Participant, log_measurement: Scalar) -> Bool[Array, ""]:
-        return is_in_box(participant, self.box)
+        return is_in_box({"measurement": jnp.exp(log_measurement), **participant}, self.box)
 
 
 class PowerLawPolicy(AbstractPolicy):

@@ -125,3 +125,6 @@ def test_the_papers_architecture_has_the_papers_size():
     factor, exponent, shift = actor.policy(participant).coefficients
     expected = np.log(np.log1p(np.exp(factor * 1.7**exponent + shift)))
     np.testing.assert_allclose(actor.policy(participant)(jnp.log(1.7)), expected, rtol=1e-5)
+    assert actor.is_inside(participant, jnp.log(1.7))
+    assert not actor.is_inside(participant, jnp.log(1e4))
+    assert not actor.is_inside({**participant, "sigma": jnp.asarray(0.6)}, jnp.log(1.7))
