@@ -58,7 +58,7 @@ def test_act_warns_outside_the_training_box(tmp_path):
     result = run("act", "quadratic", "-s", "sigma_r=2", "--measurements", "1", folder=tmp_path)
     assert result.returncode == 0
     assert "1 of 1 actions lie outside the box" in result.stderr
-    assert "outside the training box" in result.stdout
+    assert "outside" in result.stdout
 
 
 def test_a_users_cost_is_trained_shown_and_used(tmp_path):

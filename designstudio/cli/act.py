@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -63,11 +64,11 @@ def _as_table(
     is_inside: list[bool],
 ) -> Table:
     values = ", ".join(f"{p.symbol} = {participant[p.name]:g}" for p in actor.cost.all_parameters)
-    table = Table(title=f"Optimal actions under {actor.cost.name}, {actor.cost.formula}", caption=values)
-    for header in ("measurement m", "exact action a", "amortized action", "relative error", "bias a/m - 1"):
-        table.add_column(header, justify="right")
+    table = Table(title=f"Optimal actions under {actor.cost.name}, {actor.cost.formula}", caption=values, box=SIMPLE_HEAD)
+    for header in ("measurement m", "exact action a", "amortized", "relative error", "bias a/m - 1"):
+        table.add_column(header, justify="right", no_wrap=True)
     for m, a, b, inside in zip(perceived, exact, learnt, is_inside, strict=True):
-        flag = "" if inside else "  outside the training box"
+        flag = "" if inside else " outside"
         table.add_row(f"{m:g}", f"{a:.4f}", f"{b:.4f}", f"{abs(b / a - 1):.0e}{flag}", f"{a / m - 1:+.1%}")
     return table
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import jax
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -49,13 +50,13 @@ def show_actors(
         typer.echo(_as_markdown(cards))
     else:
         Console().print(_as_table(cards))
-    notes = {get_cost(card.cost).note for card in cards} - {""}
-    for note in sorted(notes):
-        typer.echo(note)
+    for cost in (get_cost(card.cost) for card in cards):
+        if cost.note:
+            typer.echo(f"{cost.name}: {cost.note}")
     write_json(json, [_as_record(card) for card in cards])
 
 
-_HEADERS = ("cost", "its parameters", "median", "p99", "max", "size", "trained in")
+_HEADERS = ("cost", "its parameters", "median", "p99", "max", "size", "time")
 
 
 def _cells(card: ActorCard) -> tuple[str, ...]:
@@ -77,8 +78,13 @@ def _as_table(cards: list[ActorCard]) -> Table:
     shared = {name: box for name, box in cards[0].box.items() if name in ("mu_post", "sigma_post", "sigma_r")}
     box = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in shared.items())
     num_actions = cards[0].accuracy.num_actions
-    title = f"Trained actors: relative error against the exact actor, {num_actions:,} random decisions"
-    table = Table(title=title, caption=f"Training box: {box}")
+    table = Table(
+        title="Trained actors: size, training time, relative error against the exact actor",
+        caption=f"{num_actions:,} random decisions. Box: {box}",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for header in _HEADERS:
         is_text = header in ("cost", "its parameters")
         table.add_column(header, justify="left" if is_text else "right", no_wrap=True)
