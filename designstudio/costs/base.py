@@ -62,6 +62,8 @@ class AbstractCost(ABC):
     num_terms: int = 12
     # Whether `slope` has exactly one root near the anchor (see SEARCH_REACH), whatever the belief.
     has_single_root: bool = False
+    # Whether log a bends little with log m. If not, or if it is not known, likelihoods are integrated with more care.
+    has_smooth_policy: bool = False
     # Something that users must know wherever the cost appears.
     note: str = ""
 

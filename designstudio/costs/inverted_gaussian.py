@@ -35,6 +35,7 @@ class InvertedGaussian(AbstractCost):
     )
     num_terms = 12
     has_single_root = True
+    has_smooth_policy = True
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:
         return -jnp.expm1(-(((response - stimulus) / parameters["gamma"]) ** 2) / 2)

@@ -47,6 +47,7 @@ class Linex(AbstractCost):
     )
     num_terms = 12
     has_single_root = True
+    has_smooth_policy = True
     note = "The actor's noise is truncated to its central 99.8 %: the expected linex cost is infinite otherwise."
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:
