@@ -22,7 +22,7 @@ layers: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.installed-dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Accuracy, training time and a million actions: the numbers in README. About a quarter of an hour.
 benchmark: $(VENV)/.installed-dev
