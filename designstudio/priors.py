@@ -41,9 +41,6 @@ class Interval:
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
 
-REAL_LINE = Interval(-math.inf, math.inf)
-
-
 class AbstractPrior(ABC):
     """A one-dimensional prior distribution, possibly truncated."""
 

@@ -15,7 +15,7 @@ GOOD = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": 0.2, "sigma_r": 0.1}
 
 
 def test_good_values_pass():
-    check_parameters(GOOD, SENSORIMOTOR_PARAMETERS)
+    assert check_parameters(GOOD, SENSORIMOTOR_PARAMETERS) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from designstudio.costs import PAPER_COST_NAMES, get_cost
+from designstudio.costs import PAPER_COST_NAMES, available_costs, get_cost
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -51,4 +51,9 @@ def test_the_cost_table_lists_every_cost_with_its_formula():
 def test_its_python_runs(block):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        exec(compile(block, "README.md", "exec"), {})  # noqa: S102
+        names = {}
+        exec(compile(block, "README.md", "exec"), names)  # noqa: S102
+    if "actions" in names:
+        assert names["actions"].is_inside.all()
+    else:
+        assert names["power_law"].name in available_costs()

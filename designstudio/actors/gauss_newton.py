@@ -26,15 +26,14 @@ LEAST_INFLUENCE = 1e-3
 
 
 class GaussNewtonState(eqx.Module):
-    """Actor, damping, and the mean squared Newton step of the last accepted update."""
+    """Actor and damping."""
 
     actor: AbstractActor
     damping: Scalar
-    mean_square: Scalar
 
     @classmethod
     def start(cls, actor: AbstractActor) -> "GaussNewtonState":
-        return cls(actor, jnp.asarray(FIRST_DAMPING, float), jnp.asarray(jnp.inf, float))
+        return cls(actor, jnp.asarray(FIRST_DAMPING, float))
 
 
 def advance(
@@ -108,5 +107,4 @@ def _update(state: GaussNewtonState, decisions: Decisions) -> GaussNewtonState:
     return GaussNewtonState(
         actor=eqx.combine(unravel(jnp.where(is_better, weights - change, weights)), fixed),
         damping=jnp.where(is_better, jnp.maximum(state.damping / 3, SMALLEST_DAMPING), state.damping * 4),
-        mean_square=jnp.where(is_better, after, state.mean_square),
     )

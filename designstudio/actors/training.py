@@ -7,6 +7,7 @@ resumed ends with the same bits as one that was not.
 """
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,8 @@ from designstudio.actors.leaves import read_header, read_leaves, write_leaves
 from designstudio.actors.paper import PaperActor
 from designstudio.costs.base import AbstractCost
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
+from designstudio.parameters import check_within
+from designstudio.priors import Interval
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Recipe:
         for name in ("num_steps", "batch_size", "block", "width", "depth", "num_watched"):
             if getattr(self, name) < 1:
                 raise StudioError(f"{name} must be at least 1, but {getattr(self, name)} was given.")
+        for name in ("target_median", "target_p99"):
+            check_within(name, getattr(self, name), Interval(0.0, math.inf), excludes_zero=True)
 
 
 METHODS: dict[str, Any] = {"gauss_newton": gauss_newton, "monte_carlo": monte_carlo}

@@ -114,7 +114,7 @@ def load_module(path: Path) -> None:
         spec.loader.exec_module(module)
     except CostDefinitionError:
         raise
-    except Exception as error:
+    except Exception as error:  # as above: the file is the user's, and so is whatever it raises
         raise CostDefinitionError(
             f"The cost file {path.name!r} could not be run: {type(error).__name__}: {error}."
         ) from error

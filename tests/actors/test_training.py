@@ -195,6 +195,8 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         ({"architecture": "deep"}, r"Unknown architecture 'deep'\. Available: coefficients, paper\."),
         ({"method": "adam"}, r"Unknown training method 'adam'\. Available: gauss_newton, monte_carlo\."),
         ({"num_steps": 0}, r"num_steps must be at least 1, but 0 was given\."),
+        ({"target_median": -1.0}, r"target_median must be a positive number, but -1 was given\."),
+        ({"target_p99": math.nan}, r"target_p99 must be a positive number, but nan was given\."),
     ],
 )
 def test_a_bad_recipe_gives_one_sentence(changes, sentence):
