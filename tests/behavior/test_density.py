@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from designstudio.actors import ExactActor, load_actor
 from designstudio.actors.accuracy import draw_decisions
-from designstudio.behavior import CORNERED, choose_rule, half_gauss_hermite, response_log_density
+from designstudio.behavior.density import CORNERED, choose_rule, half_gauss_hermite, response_log_density
 from designstudio.costs import get_cost
 
 NUM_TRIALS = 2000

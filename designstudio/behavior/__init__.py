@@ -1,0 +1,1 @@
+"""From a participant to the likelihood of their responses."""

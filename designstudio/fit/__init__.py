@@ -1,0 +1,1 @@
+"""From observed behaviour to posterior draws, for many data sets at once."""

@@ -1,0 +1,170 @@
+"""Batches of data sets on all local devices.
+
+Every batch has the same number of data sets (the last one is filled up with copies), so one compiled program serves all of them,
+and a data set's result does not depend on how many others there are. Devices work on their own part of the batch without
+talking to each other: one GPU, several, or several host devices.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+from jaxtyping import Array, Float, Key
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.behavior.observations import Observations
+from designstudio.fit.coordinates import locate
+from designstudio.fit.importance import Proposal, draw_weighted
+from designstudio.fit.mixture import Mixture, start_mixture, weighted_moments
+from designstudio.fit.nuts import Chain, Whitening, run_chain
+from designstudio.fit.settings import ImportanceSettings, NutsSettings
+
+DATASET = "dataset"
+
+
+class ImportanceBatch(NamedTuple):
+    """Weighted draws of a batch, as parameters, and what NUTS starts from."""
+
+    values: dict[str, Float[Array, "dataset block draw ..."]]
+    log_weight: Float[Array, "dataset block draw"]
+    proposal: Proposal
+    whitening: Whitening
+    starts: Float[Array, "dataset chain coordinate"]
+
+
+def local_mesh() -> Mesh:
+    """All devices of this process."""
+    return Mesh(np.array(jax.local_devices()), (DATASET,))
+
+
+def iterate_batches(num_datasets: int, size: int) -> Iterator[np.ndarray]:
+    """Indices of the data sets in each batch; the last one repeats its last data set."""
+    for first in range(0, num_datasets, size):
+        yield np.minimum(np.arange(first, first + size), num_datasets - 1)
+
+
+def run_importance(
+    model: BehaviorModel,
+    observations: Observations,
+    keys: Key[Array, " dataset"],
+    settings: ImportanceSettings,
+    learnt: Mixture | None = None,
+) -> ImportanceBatch:
+    """Importance sampling of a batch, from the beginning or going on from what was learnt."""
+    if learnt is None:
+        fresh = start_mixture(model.num_free, settings.num_components)
+        learnt = jax.tree.map(lambda array: jnp.broadcast_to(array, (len(keys), *array.shape)), fresh)
+    return _on_devices(_importance_program(settings), model, observations, keys, learnt)
+
+
+def run_nuts(
+    model: BehaviorModel,
+    observations: Observations,
+    importance: ImportanceBatch,
+    keys: Key[Array, " dataset"],
+    settings: NutsSettings,
+) -> Chain:
+    """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
+    start = (importance.proposal, importance.whitening, importance.starts)
+    return _on_devices(_nuts_program(settings), model, observations, start, keys)
+
+
+def compute_pointwise(
+    model: BehaviorModel, observations: Observations, values: dict[str, Float[Array, "dataset chain draw ..."]]
+) -> Float[Array, "dataset chain draw condition trial"]:
+    """Pointwise log likelihood of every draw of a batch."""
+    return _on_devices(_pointwise_program, model, observations, values)
+
+
+def _on_devices(program: Any, model: BehaviorModel, *batch: Any) -> Any:
+    """Run a program with each device holding its part of the batch."""
+    arrays, static = eqx.partition(model, eqx.is_array)
+    return _compiled(program, _Static(static))(arrays, *batch)
+
+
+class _Static:
+    """A hashable wrapper: models with the same structure share one compiled program."""
+
+    def __init__(self, static: Any) -> None:
+        self.tree, self._leaves = static, tuple(jax.tree_util.tree_leaves(static))
+        self._structure = jax.tree_util.tree_structure(static)
+
+    def __hash__(self) -> int:
+        return hash((self._structure, self._leaves))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and (self._structure, self._leaves) == (other._structure, other._leaves)
+
+
+@functools.cache
+def _compiled(program: Any, static: _Static) -> Any:
+    mesh = local_mesh()
+    spec = PartitionSpec(DATASET)
+
+    def on_one_device(arrays: Any, *batch: Any) -> Any:
+        return program(eqx.combine(arrays, static.tree), *batch)
+
+    def everywhere(arrays: Any, *batch: Any) -> Any:
+        specs = (PartitionSpec(), *(spec for _ in batch))
+        mapped = jax.shard_map(on_one_device, mesh=mesh, in_specs=specs, out_specs=spec, check_vma=False)
+        return mapped(arrays, *batch)
+
+    return jax.jit(everywhere)
+
+
+@functools.cache
+def _importance_program(settings: ImportanceSettings) -> Any:
+    def one(model: BehaviorModel, observations: Observations, key: Key[Array, ""], learnt: Mixture) -> ImportanceBatch:
+        draw_key, start_key = jax.random.split(key)
+        draws, proposal = draw_weighted(model, observations, settings, learnt, key=draw_key)
+        points = draws.z.reshape(-1, draws.z.shape[-1])
+        weights = jax.nn.softmax(jnp.where(jnp.isfinite(draws.log_weight), draws.log_weight, -jnp.inf).ravel())
+        weights = jnp.where(jnp.isnan(weights), 1 / weights.size, weights)
+        centre, covariance = weighted_moments(points, weights)
+        floor = 1e-3 * proposal.expected.scale**2 + 1e-3 * jnp.diagonal(covariance)
+        factor = jnp.linalg.cholesky(covariance + jnp.diag(floor))
+        # Each chain starts at an importance-resampled draw of its own block.
+        chosen = jax.vmap(lambda key, log_weight: jax.random.categorical(key, log_weight))(
+            jax.random.split(start_key, settings.num_blocks), jnp.maximum(draws.log_weight, -1e30)
+        )
+        starts = jnp.take_along_axis(draws.z, chosen[:, None, None], axis=1)[:, 0]
+        values = jax.vmap(lambda z: locate(model, z, observations, folds=False).values)(points)
+        shape = draws.log_weight.shape
+        values = {name: value.reshape(shape + value.shape[1:]) for name, value in values.items()}
+        return ImportanceBatch(values, draws.log_weight, proposal, Whitening(centre, factor), starts)
+
+    def program(model: BehaviorModel, *batch: Any) -> ImportanceBatch:
+        return jax.vmap(lambda *dataset: one(model, *dataset))(*batch)
+
+    return program
+
+
+@functools.cache
+def _nuts_program(settings: NutsSettings) -> Any:
+    def program(
+        model: BehaviorModel, observations: Observations, start: tuple[Proposal, Whitening, Array], keys: Key[Array, " dataset"]
+    ) -> Chain:
+        proposal, whitening, starts = start
+        num_datasets, num_chains = starts.shape[:2]
+        # One flat axis over data sets and chains: nested ones are traced again and again inside the sampler's loops.
+        of_dataset = jnp.repeat(jnp.arange(num_datasets), num_chains)
+        repeated = jax.tree.map(lambda array: array[of_dataset], (observations, proposal, whitening))
+        chain_keys = jax.vmap(lambda key: jax.random.split(key, num_chains))(keys).reshape(-1)
+        chains = jax.vmap(lambda o, p, w, s, k: run_chain(model, o, p, w, s, settings, key=k))(
+            *repeated, starts.reshape(num_datasets * num_chains, -1), chain_keys
+        )
+        return jax.tree.map(lambda array: array.reshape(num_datasets, num_chains, *array.shape[1:]), chains)
+
+    return program
+
+
+def _pointwise_program(model: BehaviorModel, observations: Observations, values: dict[str, Array]) -> Array:
+    def one(observations: Observations, values: dict[str, Array]) -> Array:
+        return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
+
+    return jax.vmap(one)(observations, values)

@@ -1,0 +1,346 @@
+"""Observable coordinates: what the data determine, and the slack that they leave.
+
+In the usual coordinates (logarithms of the parameters) the posterior of a confounded design is a thin bent ridge. A regression of
+log response on log stimulus determines, in each condition, a level, a slope and a residual variance; so these are the
+coordinates, and what they leave open is slack with a bounded range:
+
+    rho = log(sigma_0 / sigma)     the slope of the belief is sigmoid(2 rho); one for each condition that differs
+    log v                          residual variance at the anchor, v = (w_m sigma)² + sigma_r²
+    q = sigma_r / sqrt(v)          the motor share of the residual, from 0 to 1                                       (slack)
+    cost parameters                as they are, or their logarithms                                                   (slack)
+    c                              level: the log action for the mean stimulus, in place of log mu_0
+
+The *anchor* is the first condition; `sort_by_noise` puts the noisiest there. Parameters that are fixed drop out; where sigma_r or
+the noise scale has nothing to be traded against, its logarithm is the coordinate. For costs that are not power laws the action is
+taken at the mean response, which makes the level approximate; that costs efficiency, never correctness, because the map and its
+Jacobian are exact.
+
+Every parameter has bounds, so every coordinate has walls, which depend on the coordinates before it. The map is triangular: each
+wall is explicit and so is the Jacobian. Outside its walls a coordinate is either *flagged* (importance sampling gives it no
+weight) or *folded* back, as if the wall were a mirror: the density is then continuous everywhere, and a Hamiltonian sampler
+bounces off the wall instead of stopping there.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float
+
+from designstudio.actors.base import AbstractBeliefActor
+from designstudio.behavior.model import BehaviorModel, Values
+from designstudio.behavior.observations import Observations
+from designstudio.perception import posterior_sigma
+from designstudio.priors import LogNormal
+
+Scalar = Float[Array, ""]
+FREE, SHARED, PER_CONDITION, FIXED = "free", "shared", "per condition", "fixed"
+# Slopes are estimated with error, so an estimate may lie outside (0, 1).
+SMALLEST_SLOPE = 0.03
+
+
+class Located(NamedTuple):
+    """Parameters found from coordinates.
+
+    Attributes:
+        values: the free parameters.
+        log_jacobian: log of |d values / d coordinates|.
+        is_inside: whether all coordinates were between their walls.
+        z: the coordinates between their walls.
+    """
+
+    values: Values
+    log_jacobian: Scalar
+    is_inside: Bool[Array, ""]
+    z: Float[Array, " coordinate"]
+
+
+class Guess(eqx.Module):
+    """Where the posterior is expected from regression alone.
+
+    Attributes:
+        centre: estimate of each coordinate.
+        scale: its standard error; for slack, half of the allowed range.
+        is_slack: which coordinates the regression says nothing about.
+    """
+
+    centre: Float[Array, " coordinate"]
+    scale: Float[Array, " coordinate"]
+    is_slack: tuple[bool, ...] = eqx.field(static=True)
+
+
+def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool) -> Located:
+    """From coordinates to parameters."""
+    walls = _Walls(z, folds=folds)
+    logs, ratios, log_jacobian = _locate_noise(model, walls, observations)
+    values: Values = {}
+    for name in ("sigma_0", "sigma", "sigma_r"):
+        if name in model.free:
+            values[name] = jnp.exp(logs[name])
+            log_jacobian += jnp.sum(logs[name])
+    for parameter in model.actor.cost.parameters:
+        if parameter.name in model.free:
+            low, high = _coordinate_bounds(model, parameter.name)
+            x = walls.take(low, high, model.num_entries(parameter.name))
+            values[parameter.name] = jnp.exp(x) if _is_logarithmic(model, parameter.name) else x
+            log_jacobian += jnp.sum(x) if _is_logarithmic(model, parameter.name) else 0.0
+            values[parameter.name] = values[parameter.name].reshape(_shape(model, parameter.name))
+    for name in ("sigma_0", "sigma", "sigma_r"):
+        if name in values:
+            values[name] = values[name].reshape(_shape(model, name))
+    if "mu_0" in model.free:
+        level, weight = _level_line(model, values, ratios, observations)
+        log_low, log_high = _log_bounds(model, "mu_0")
+        prior_weight = 1 - weight
+        c = walls.take(level + prior_weight * log_low, level + prior_weight * log_high, model.num_entries("mu_0"))
+        log_mu_0 = (c - level) / prior_weight
+        log_jacobian += jnp.sum(log_mu_0 - jnp.log(prior_weight))
+        values["mu_0"] = jnp.exp(log_mu_0).reshape(_shape(model, "mu_0"))
+    return Located({name: values[name] for name in model.free}, log_jacobian, walls.is_inside, walls.taken)
+
+
+def guess(model: BehaviorModel, observations: Observations) -> Guess:
+    """The regression's estimate of each coordinate, in the order in which `locate` reads them."""
+    moments = observations.moments
+    degrees = jnp.maximum(moments.count - 2, 1.0)
+    variance = jnp.maximum(moments.sum_rr / degrees, 1e-4)
+    slope_error = jnp.sqrt(variance / jnp.maximum(moments.sum_xx, 1e-3))
+    slope = jnp.clip(moments.slope, SMALLEST_SLOPE, 1 - SMALLEST_SLOPE)
+    steepness = 2 * slope * (1 - slope)
+    rho, rho_error = jnp.log(slope / (1 - slope)) / 2, jnp.clip(slope_error / steepness, 0.0, 1.5)
+    centres, scales, slack = [], [], []
+
+    def add(centre: Float[Array, "..."], scale: Float[Array, "..."], num: int, *, is_slack: bool = False) -> None:
+        centres.append(jnp.broadcast_to(centre, (num,)))
+        scales.append(jnp.broadcast_to(scale, (num,)))
+        slack.extend([is_slack] * num)
+
+    def add_range(low: Float[Array, "..."], high: Float[Array, "..."], num: int) -> None:
+        add((low + high) / 2, (high - low) / 2, num, is_slack=True)
+
+    num_ratios, num_scales = _num_ratios(model), _num_scales(model)
+    if num_ratios:
+        one_ratio = num_ratios == 1
+        add(rho[0] if one_ratio else rho, rho_error[0] if one_ratio else rho_error, num_ratios)
+    log_variance, log_error = jnp.log(variance), jnp.sqrt(2 / degrees)
+    if _trades_noise(model):
+        add(log_variance[0], log_error[0], 1)
+        add_range(0.0, 1.0, 1)
+    else:
+        if num_scales:
+            add(log_variance[0] / 2 - 0.35, 0.7, num_scales)
+        if "sigma_r" in model.free:
+            estimate, error = _motor_guess(model, observations, slope, variance, log_error)
+            num = model.num_entries("sigma_r")
+            add(estimate[0] if num == 1 else estimate, error[0] if num == 1 else error, num)
+    for parameter in model.actor.cost.parameters:
+        if parameter.name in model.free:
+            add_range(*_coordinate_bounds(model, parameter.name), model.num_entries(parameter.name))
+    if "mu_0" in model.free:
+        num = model.num_entries("mu_0")
+        level_error = jnp.sqrt(variance / jnp.maximum(moments.count, 1.0))
+        add(moments.mean_y[0] if num == 1 else moments.mean_y, level_error[0] if num == 1 else level_error, num)
+    return Guess(jnp.concatenate(centres), jnp.concatenate(scales), tuple(slack))
+
+
+def fold(x: Float[Array, "..."], low: Float[Array, "..."], high: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Reflect x into [low, high], as often as needed; an infinite wall reflects nothing."""
+    width = high - low
+    is_boxed = jnp.isfinite(width)
+    safe_low = jnp.where(jnp.isfinite(low), low, 0.0)
+    safe_high = jnp.where(jnp.isfinite(high), high, 0.0)
+    safe_width = jnp.where(is_boxed, jnp.maximum(width, 1e-6), 1.0)
+    turns = (x - safe_low) / (2 * safe_width)
+    boxed = safe_low + safe_width - jnp.abs(2 * safe_width * (turns - jnp.floor(turns)) - safe_width)
+    above = jnp.where(jnp.isfinite(low), safe_low + jnp.abs(x - safe_low), x)
+    below = jnp.where(jnp.isfinite(high), safe_high - jnp.abs(x - safe_high), x)
+    return jnp.where(is_boxed, boxed, jnp.where(jnp.isfinite(low), above, below))
+
+
+class _Walls:
+    """Hands out coordinates one after the other, each checked or folded between its walls."""
+
+    def __init__(self, z: Float[Array, " coordinate"], *, folds: bool) -> None:
+        self._z, self._folds = z, folds
+        self._taken: list[Float[Array, " num"]] = []
+        self._next = 0
+        self.is_inside = jnp.ones((), bool)
+
+    def take(self, low: Float[ArrayLike, "..."], high: Float[ArrayLike, "..."], num: int) -> Float[Array, " num"]:
+        x = self._z[self._next : self._next + num]
+        self._next += num
+        low, high = jnp.broadcast_to(low, (num,)), jnp.broadcast_to(high, (num,))
+        self.is_inside &= self._folds | jnp.all((x >= low) & (x <= high))
+        x = fold(x, low, high) if self._folds else jnp.clip(x, low, high)
+        self._taken.append(x)
+        return x
+
+    @property
+    def taken(self) -> Float[Array, " coordinate"]:
+        return jnp.concatenate(self._taken)
+
+
+def _locate_noise(model: BehaviorModel, walls: _Walls, observations: Observations) -> tuple[Values, Values, Scalar]:
+    """Logarithms of the three noises, rho in each condition, and the Jacobian of the logarithms."""
+    log_fixed = {name: jnp.log(value) for name, value in observations.fixed.items()}
+    zero = jnp.zeros(())
+    state_0, state = _state(model, "sigma_0"), _state(model, "sigma")
+    logs = {name: log_fixed[name] for name in ("sigma_0", "sigma", "sigma_r") if name in log_fixed}
+    if state_0 == FIXED and state == FIXED:
+        pass
+    elif state == FIXED or state_0 == FIXED:
+        free, known, sign = ("sigma_0", "sigma", 1.0) if state == FIXED else ("sigma", "sigma_0", -1.0)
+        num = model.num_entries(free)
+        reference = log_fixed[known][0] if num == 1 else log_fixed[known]
+        low, high = _log_bounds(model, free)
+        ends = sign * (low - reference), sign * (high - reference)
+        rho = walls.take(jnp.minimum(*ends), jnp.maximum(*ends), num)
+        logs[free] = reference + sign * rho
+    else:
+        jacobian = _locate_scale(model, walls, logs)
+        return logs, _ratios(model, logs), jacobian
+    if "sigma_r" in model.free:
+        logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
+    return logs, _ratios(model, logs), zero
+
+
+def _locate_scale(model: BehaviorModel, walls: _Walls, logs: Values) -> Scalar:
+    """Both sigma_0 and sigma are free: ratios first, then the scale, traded against sigma_r where that is shared."""
+    bounds_0, bounds = _log_bounds(model, "sigma_0"), _log_bounds(model, "sigma")
+    num = _num_ratios(model)
+    if _num_scales(model) > 1:
+        rho = walls.take(bounds_0[0] - bounds[1], bounds_0[1] - bounds[0], num)
+        low, high = jnp.maximum(bounds[0], bounds_0[0] - rho), jnp.minimum(bounds[1], bounds_0[1] - rho)
+        log_sigma = walls.take(low, high, num)
+        logs["sigma"], logs["sigma_0"] = log_sigma, log_sigma + rho
+        if "sigma_r" in model.free:
+            logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
+        return jnp.zeros(())
+    # The hub is the noise that all conditions share; each ratio narrows the range that is left for it.
+    hub_is_prior = _state(model, "sigma_0") == SHARED
+    (low, high), leaf = (bounds_0, bounds) if hub_is_prior else (bounds, bounds_0)
+    sign = -1.0 if hub_is_prior else 1.0
+    rhos = []
+    for _ in range(num):
+        ends = sign * (leaf[0] - high), sign * (leaf[1] - low)
+        rho = walls.take(jnp.minimum(*ends), jnp.maximum(*ends), 1)[0]
+        low, high = jnp.maximum(low, leaf[0] - sign * rho), jnp.minimum(high, leaf[1] - sign * rho)
+        rhos.append(rho)
+    rho = jnp.stack(rhos)
+    rho_anchor = rho[0]
+    # Perceptual part of the residual at the anchor: log(w_m sigma) = hub + offset.
+    offset = jax.nn.log_sigmoid(2 * rho_anchor) - (rho_anchor if hub_is_prior else 0.0)
+    jacobian = jnp.zeros(())
+    if _trades_noise(model):
+        log_perceptual, logs["sigma_r"], jacobian = _share_variance(model, walls, low + offset, high + offset)
+        hub = log_perceptual - offset
+    else:
+        hub = walls.take(low + offset, high + offset, 1)[0] - offset
+        if "sigma_r" in model.free:
+            logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
+    hub_name, leaf_name = ("sigma_0", "sigma") if hub_is_prior else ("sigma", "sigma_0")
+    logs[hub_name], logs[leaf_name] = hub[None], hub + sign * rho
+    return jacobian
+
+
+def _share_variance(model: BehaviorModel, walls: _Walls, low: Scalar, high: Scalar) -> tuple[Scalar, Array, Scalar]:
+    """Residual variance and its shares: log(w_m sigma), log sigma_r (as a vector of one), and the Jacobian.
+
+    With flat priors on the three noises the share q is uniform, given v and rho: slack in its purest form.
+    """
+    motor_low, motor_high = _log_bounds(model, "sigma_r")
+    least, most = jnp.exp(2 * low) + np.exp(2 * motor_low), jnp.exp(2 * high) + np.exp(2 * motor_high)
+    log_v = walls.take(jnp.log(least), jnp.log(most), 1)[0]
+    share_low = jnp.maximum(jnp.exp(2 * motor_low - log_v), 1 - jnp.exp(2 * high - log_v))
+    share_high = jnp.minimum(jnp.exp(2 * motor_high - log_v), 1 - jnp.exp(2 * low - log_v))
+    q = walls.take(_root(share_low), _root(share_high), 1)[0]
+    log_motor, log_perceptual = jnp.log(q), jnp.log1p(-(q**2)) / 2
+    return log_v / 2 + log_perceptual, (log_v / 2 + log_motor)[None], -log_motor - 2 * log_perceptual - np.log(2)
+
+
+def _root(share: Scalar) -> Scalar:
+    # Rounding must not give one of the two parts nothing at all.
+    return jnp.sqrt(jnp.clip(share, 1e-8, 1 - 1e-6))
+
+
+def _ratios(model: BehaviorModel, logs: Values) -> Float[Array, " condition"]:
+    """rho in each condition."""
+    return jnp.broadcast_to(logs["sigma_0"] - logs["sigma"], (model.num_conditions,))
+
+
+def _level_line(model: BehaviorModel, values: Values, ratios: Array, observations: Observations) -> tuple[Array, Array]:
+    """c - (1 - w_m) log mu_0, and w_m: for the anchor if mu_0 is shared, else for every condition."""
+    moments = observations.moments
+    weight = jax.nn.sigmoid(2 * ratios)
+    level = weight * moments.mean_x
+    if isinstance(model.actor, AbstractBeliefActor):
+        spread = model.spread({**values, "mu_0": jnp.ones(())}, observations.fixed)
+
+        def shift(participant: Values, log_mu: Scalar) -> Scalar:
+            sigma_post = posterior_sigma(participant["sigma_0"], participant["sigma"])
+            strategy = model.actor.strategy(sigma_post, participant["sigma_r"], model.actor.cost_parameters(participant))
+            return strategy(log_mu) - log_mu
+
+        level = level + jax.vmap(shift)(spread, moments.mean_y)
+    # A weight of 1 would leave mu_0 without any influence, and the map without an inverse.
+    weight = jnp.minimum(weight, 1 - 1e-6)
+    if model.num_entries("mu_0") == 1:
+        return level[0][None], weight[0][None]
+    return level, weight
+
+
+def _motor_guess(
+    model: BehaviorModel, observations: Observations, slope: Array, variance: Array, log_error: Array
+) -> tuple[Array, Array]:
+    """log sigma_r from what the perceptual noise, if known, leaves of the residual variance."""
+    if "sigma" in model.fixed:
+        left = variance - (slope * observations.fixed["sigma"]) ** 2
+        motor = jnp.maximum(left, 0.05 * variance)
+        return jnp.log(motor) / 2, jnp.clip(variance / motor * log_error / 2, 0.0, 0.8)
+    return jnp.log(variance) / 2 - 0.35, jnp.full_like(variance, 0.7)
+
+
+def _state(model: BehaviorModel, name: str) -> str:
+    if name in model.fixed:
+        return FIXED
+    return PER_CONDITION if name in model.per_condition else SHARED
+
+
+def _num_ratios(model: BehaviorModel) -> int:
+    """How many coordinates are ratios of sigma_0 to sigma."""
+    free = [name for name in ("sigma_0", "sigma") if name in model.free]
+    return max((model.num_entries(name) for name in free), default=0)
+
+
+def _num_scales(model: BehaviorModel) -> int:
+    """How many coordinates are scales of sigma_0 and sigma."""
+    if "sigma_0" in model.fixed or "sigma" in model.fixed:
+        return 0
+    return min(model.num_entries("sigma_0"), model.num_entries("sigma"))
+
+
+def _trades_noise(model: BehaviorModel) -> bool:
+    """Whether one residual variance is shared between perception and movement."""
+    return _num_scales(model) == 1 and "sigma_r" in model.free and model.num_entries("sigma_r") == 1
+
+
+def _is_logarithmic(model: BehaviorModel, name: str) -> bool:
+    return isinstance(model.priors[name], LogNormal)
+
+
+def _coordinate_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
+    """Bounds of a cost parameter's coordinate."""
+    support = model.priors[name].support
+    return _log_bounds(model, name) if _is_logarithmic(model, name) else (support.low, support.high)
+
+
+def _log_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
+    support = model.priors[name].support
+    with np.errstate(divide="ignore"):
+        return float(np.log(support.low)), float(np.log(support.high))
+
+
+def _shape(model: BehaviorModel, name: str) -> tuple[int, ...]:
+    return (model.num_conditions,) if name in model.per_condition else ()

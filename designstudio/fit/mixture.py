@@ -1,0 +1,144 @@
+"""The proposal of importance sampling: a mixture that learns from its own weighted draws.
+
+One component comes from the regression and stays as it is: Student's t along what the data determine, uniform along slack. It keeps
+the tails heavy. The others are multivariate t's, refitted by weighted expectation-maximisation (population Monte Carlo).
+Everything is for one data set, in *standard units*: the regression's estimate is 0 and its standard error (for slack, half of
+the allowed range) is 1.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import gammaln
+from jaxtyping import Array, Float, Key
+
+DEGREES = 4
+# The regression's component is wider than the regression's error, and always keeps a share of the draws.
+REGRESSION_INFLATION = 1.5
+SMALLEST_REGRESSION_SHARE = 0.1
+# How many draws the overall covariance counts for in that of a component, beyond one for each coordinate.
+PRIOR_DRAWS = 2
+
+Points = Float[Array, "draw coordinate"]
+Weights = Float[Array, " draw"]
+IsSlack = tuple[bool, ...]
+
+
+class Mixture(NamedTuple):
+    """A proposal.
+
+    Attributes:
+        log_share: log share of each component, the regression's first.
+        mean: centres of the t components.
+        factor: lower triangular factors of their scale matrices.
+    """
+
+    log_share: Float[Array, " component"]
+    mean: Float[Array, "t coordinate"]
+    factor: Float[Array, "t coordinate coordinate"]
+
+
+def start_mixture(num_coordinates: int, num_components: int) -> Mixture:
+    """Only the regression's component has a share; the others wait for `place_components`."""
+    share = jnp.full(num_components + 1, -jnp.inf).at[0].set(0.0)
+    factor = jnp.broadcast_to(jnp.eye(num_coordinates), (num_components, num_coordinates, num_coordinates))
+    return Mixture(share, jnp.zeros((num_components, num_coordinates)), factor)
+
+
+def draw_from_mixture(mixture: Mixture, is_slack: IsSlack, num_draws: int, *, key: Key[Array, ""]) -> Points:
+    """Independent draws."""
+    normal_key, uniform_key = jax.random.split(key)
+    normal = jax.random.normal(normal_key, (num_draws, mixture.mean.shape[-1]))
+    uniforms = jax.random.uniform(uniform_key, (num_draws, 1 + DEGREES // 2))
+    # A chi-square of four degrees is twice the sum of two exponentials: cheaper than a gamma sampler, and exact.
+    stretch = jnp.sqrt(DEGREES / -2 / jnp.sum(jnp.log1p(-uniforms[:, 1:]), axis=1))[:, None]
+    from_t = mixture.mean + jnp.einsum("tij,nj->nti", mixture.factor, normal) * stretch[:, None]
+    uniform = jax.scipy.special.erf(normal / np.sqrt(2))
+    from_regression = jnp.where(np.array(is_slack), uniform, REGRESSION_INFLATION * normal * stretch)
+    ends = jnp.cumsum(jnp.exp(mixture.log_share))
+    component = jnp.sum(uniforms[:, :1] > ends[:-1], axis=1)
+    candidates = jnp.concatenate([from_regression[:, None], from_t], axis=1)
+    return jnp.take_along_axis(candidates, component[:, None, None], axis=1)[:, 0]
+
+
+def mixture_log_density(mixture: Mixture, is_slack: IsSlack, points: Points) -> Weights:
+    """Log density of the mixture."""
+    return jax.nn.logsumexp(_component_terms(mixture, is_slack, points)[0], axis=1)
+
+
+def place_components(mixture: Mixture, points: Points, weights: Weights, *, key: Key[Array, ""]) -> Mixture:
+    """Put the t components on draws, each as wide as all draws together."""
+    num_components, num = mixture.mean.shape
+    factor = jnp.linalg.cholesky(_guard(weighted_moments(points, weights)[1]))
+    ends = jnp.cumsum(weights)
+    chosen = jnp.searchsorted(ends, jax.random.uniform(key, (num_components,)) * ends[-1])
+    share = jnp.concatenate([jnp.array([0.2]), jnp.full(num_components, 0.8 / num_components)])
+    return Mixture(jnp.log(share), points[chosen], jnp.broadcast_to(factor, (num_components, num, num)))
+
+
+def refit_mixture(mixture: Mixture, is_slack: IsSlack, points: Points, weights: Weights) -> Mixture:
+    """One step of expectation-maximisation on weighted draws.
+
+    Each component's scale is drawn towards that of all draws by as much as a few draws would: a component that few draws
+    support cannot collapse.
+    """
+    num_draws_effective = 1 / jnp.sum(weights**2)
+    num = points.shape[1]
+    log_terms, squares = _component_terms(mixture, is_slack, points)
+    responsibility = jax.nn.softmax(log_terms, axis=1) * weights[:, None]
+    share = jnp.sum(responsibility, axis=0)
+    pull = responsibility[:, 1:] * (DEGREES + num) / (DEGREES + squares)
+    pull_sum = jnp.sum(pull, axis=0)[:, None]
+    overall_mean, overall = weighted_moments(points, weights)
+    centred = points - overall_mean
+    mean = (pull.T @ centred) / (pull_sum + 1e-12)
+    scatter = jax.vmap(lambda p: (centred * p[:, None]).T @ centred, in_axes=1)(pull)
+    scatter -= pull_sum[:, :, None] * mean[:, :, None] * mean[:, None, :]
+    count = share[1:] * num_draws_effective
+    prior_count = num + PRIOR_DRAWS
+    scale = (scatter * num_draws_effective + prior_count * 0.5 * overall) / (count + prior_count)[:, None, None]
+    # A component without support goes back to the middle.
+    mean = overall_mean + (count / (count + 1.0))[:, None] * mean
+    regression_share = jnp.clip(share[0], SMALLEST_REGRESSION_SHARE, 0.9)
+    t_share = jnp.maximum(share[1:], 1e-3)
+    t_share = t_share / jnp.sum(t_share) * (1 - regression_share)
+    log_share = jnp.log(jnp.concatenate([regression_share[None], t_share]))
+    return Mixture(log_share, mean, jnp.linalg.cholesky(jax.vmap(_guard)(scale)))
+
+
+def weighted_moments(points: Points, weights: Weights) -> tuple[Float[Array, " i"], Float[Array, "i j"]]:
+    """Mean and covariance."""
+    mean = weights @ points
+    centred = points - mean
+    return mean, (centred * weights[:, None]).T @ centred
+
+
+def _component_terms(mixture: Mixture, is_slack: IsSlack, points: Points) -> tuple[Float[Array, "n m"], Float[Array, "n t"]]:
+    """Log density of every component, shares included, and squared distances to the t components."""
+    num = points.shape[-1]
+
+    def one(mean: Float[Array, " i"], factor: Float[Array, "i j"]) -> tuple[Weights, Weights]:
+        inverse = jax.scipy.linalg.solve_triangular(factor, jnp.eye(num), lower=True)
+        squares = jnp.sum(((points - mean) @ inverse.T) ** 2, axis=1)
+        return _t_log_density(squares, num) - jnp.sum(jnp.log(jnp.diagonal(factor))), squares
+
+    log_densities, squares = jax.vmap(one, out_axes=1)(mixture.mean, mixture.factor)
+    slack = np.flatnonzero(is_slack)
+    determined = np.flatnonzero(~np.array(is_slack))
+    regression = _t_log_density(jnp.sum((points[:, determined] / REGRESSION_INFLATION) ** 2, axis=1), determined.size)
+    regression -= determined.size * np.log(REGRESSION_INFLATION) + slack.size * np.log(2)
+    regression = jnp.where(jnp.all(jnp.abs(points[:, slack]) <= 1, axis=1), regression, -jnp.inf)
+    return jnp.concatenate([regression[:, None], log_densities], axis=1) + mixture.log_share, squares
+
+
+def _t_log_density(squares: Weights, num: int) -> Weights:
+    """Log density of a standard multivariate t."""
+    constant = gammaln((DEGREES + num) / 2) - gammaln(DEGREES / 2) - num / 2 * np.log(DEGREES * np.pi)
+    return constant - (DEGREES + num) / 2 * jnp.log1p(squares / DEGREES)
+
+
+def _guard(covariance: Float[Array, "i j"]) -> Float[Array, "i j"]:
+    """Keep a scale matrix away from singularity."""
+    return covariance + jnp.diag(1e-4 + 1e-3 * jnp.diagonal(covariance))

@@ -1,0 +1,319 @@
+"""Fit many data sets at once, with escalation: what the fast lane cannot fit is fitted again with more care.
+
+    auto, importance:  importance sampling -> the same with a better proposal -> (auto only) careful NUTS
+    nuts:              NUTS from importance draws -> longer NUTS with a better proposal
+
+What still fails is returned with a reason, `diagnostics.is_good` false, and counted. Chains and proposals never see true
+parameters.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Key
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.behavior.observations import Observations, sort_by_noise
+from designstudio.behavior.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
+from designstudio.fit.batches import ImportanceBatch, compute_pointwise, iterate_batches, local_mesh, run_importance, run_nuts
+from designstudio.fit.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
+from designstudio.fit.nuts import Chain
+from designstudio.fit.posterior import build_posterior
+from designstudio.fit.settings import FitSettings, ImportanceSettings, NutsSettings
+from designstudio.trials import TrialsError, find_weaknesses
+
+LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
+# A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
+NUM_CAREFUL_REPEATS = 4
+
+
+class Progress(NamedTuple):
+    """Where a fit stands.
+
+    Attributes:
+        num_done: data sets that are finished.
+        num_datasets: data sets in all.
+        num_draws: posterior draws made so far.
+        seconds: time since the start.
+        seconds_left: estimate.
+        stage: what is being done.
+    """
+
+    num_done: int
+    num_datasets: int
+    num_draws: int
+    seconds: float
+    seconds_left: float
+    stage: str
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclasses.dataclass
+class _Results:
+    """Results of all data sets, filled in lane by lane."""
+
+    draws: Draws
+    stats: dict[str, np.ndarray]
+    diagnostics: dict[str, np.ndarray]
+
+    @classmethod
+    def empty(cls, model: BehaviorModel, num_datasets: int, settings: FitSettings) -> "_Results":
+        shape = (num_datasets, settings.num_chains, settings.num_draws)
+        draws = {
+            name: np.full((*shape, model.num_conditions) if name in model.per_condition else shape, np.nan, np.float32)
+            for name in model.free
+        }
+        stats = {
+            "lp": np.full(shape, np.nan, np.float32),
+            "diverging": np.zeros(shape, bool),
+            "n_steps": np.zeros(shape, np.int32),
+            "acceptance_rate": np.full(shape, np.nan, np.float32),
+        }
+        diagnostics: dict[str, np.ndarray] = {
+            "is_good": np.zeros(num_datasets, bool),
+            "lane": np.full(num_datasets, "", dtype="<U32"),
+            "reason": np.full(num_datasets, "", dtype="<U160"),
+            "khat": np.full(num_datasets, np.nan),
+            "importance_ess": np.full(num_datasets, np.nan),
+            "log_evidence": np.full(num_datasets, np.nan),
+            "rhat": np.full(num_datasets, np.nan),
+            "ess": np.full(num_datasets, np.nan),
+            "num_divergent": np.zeros(num_datasets, int),
+        }
+        return cls(draws, stats, diagnostics)
+
+
+def fit_datasets(
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    *,
+    fixed: Mapping[str, FixedValue] = NOTHING_FIXED,
+    settings: FitSettings | None = None,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> xr.DataTree:
+    """Posterior of every data set.
+
+    Args:
+        model: what is fitted.
+        trials: one or many data sets, in the schema of `designstudio.trials`.
+        fixed: values of the model's fixed parameters; see `pack_trials`.
+        settings: how carefully.
+        seed: of all random numbers; each data set has its own, so adding data sets changes nothing for the others.
+        progress: called with a `Progress` after every batch.
+
+    Returns:
+        A DataTree; see `designstudio.fit.posterior`.
+    """
+    settings = FitSettings() if settings is None else settings
+    check_scale(model, trials)
+    observations, order = sort_by_noise(pack_trials(trials, model, fixed))
+    num_datasets = trials.sizes["dataset"]
+    results = _Results.empty(model, num_datasets, settings)
+    run = _Run(model, observations, settings, seed, results, progress)
+    everything = np.arange(num_datasets)
+    if settings.method == "nuts":
+        failed = run.sample_chains("nuts", everything)
+    else:
+        failed = run.sample_weighted("importance", everything)
+        failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
+    if settings.method != "importance":
+        run.sample_chains("nuts, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
+    _note_weak_data(results, trials)
+    log_likelihood = run.pointwise(trials, order) if settings.keeps_log_likelihood else None
+    return build_posterior(
+        model,
+        trials,
+        draws={name: _restore(values, order) for name, values in results.draws.items()},
+        sample_stats=results.stats,
+        diagnostics=results.diagnostics,
+        log_likelihood=log_likelihood,
+        fixed={name: _restore(np.asarray(values), order) for name, values in observations.fixed.items()},
+        settings=settings,
+        seed=seed,
+    )
+
+
+class _Run:
+    """One call of `fit_datasets`: lanes that write into the same results."""
+
+    def __init__(
+        self,
+        model: BehaviorModel,
+        observations: Observations,
+        settings: FitSettings,
+        seed: int,
+        results: _Results,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.model, self.observations, self.settings = model, observations, settings
+        self.seed, self.results, self._progress = seed, results, progress
+        self._importance = choose_importance(model, settings)
+        self._nuts = NutsSettings(num_draws=settings.num_draws)
+        self._started, self._num_draws, self._num_done = time.monotonic(), 0, 0
+
+    def keys(self, chosen: np.ndarray, lane: str) -> Key[Array, " dataset"]:
+        """One key for each data set and lane, whatever else is fitted."""
+        root = jax.random.fold_in(jax.random.key(self.seed), LANES.index(lane))
+        return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(chosen))
+
+    def sample_weighted(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+        """Importance sampling of these data sets; returns those it could not fit.
+
+        With repeats, the proposal goes on learning; the draws of the last repeat are used.
+        """
+        failed: list[int] = []
+        for chosen, num in self._batches(datasets):
+            batch = self._learn(self._pick(chosen), self.keys(chosen, lane), num_repeats)
+            check = check_weights(np.asarray(batch.log_weight)[:num])
+            rngs = [np.random.default_rng((self.seed, int(index), LANES.index(lane))) for index in chosen[:num]]
+            indices = resample(check.log_weight, self.settings.num_draws, rngs)
+            at = chosen[:num]
+            self._keep(at, {name: _take(np.asarray(values)[:num], indices) for name, values in batch.values.items()})
+            diagnostics = self.results.diagnostics
+            diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
+            diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
+            failed += self._judge(at, lane, judge_weights(check, self.settings))
+            self._report(num, lane)
+        return np.array(failed, int)
+
+    def sample_chains(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+        """NUTS on these data sets; returns those it could not fit.
+
+        With repeats, the proposal is learnt for longer and chains are as many times as long, and thinned.
+        """
+        failed: list[int] = []
+        for chosen, num in self._batches(datasets):
+            observations, keys = self._pick(chosen), self.keys(chosen, lane)
+            start = self._learn(observations, keys, num_repeats)
+            runs: list[Chain] = []
+            for repeat in range(num_repeats):
+                run_keys = _fold(keys, repeat)
+                runs.append(run_nuts(self.model, observations, start, run_keys, self._nuts))
+                start = start._replace(starts=runs[-1].last)
+            chains = jax.tree.map(
+                lambda *parts: np.concatenate([np.asarray(part)[:num] for part in parts], axis=2)[:, :, ::num_repeats],
+                *(run._replace(last=run.log_density) for run in runs),
+            )
+            at = chosen[:num]
+            check = check_chains(chains.values)
+            self._keep(at, chains.values)
+            stats, diagnostics = self.results.stats, self.results.diagnostics
+            stats["lp"][at], stats["diverging"][at] = chains.log_density, chains.is_diverging
+            stats["n_steps"][at], stats["acceptance_rate"][at] = chains.num_steps, chains.acceptance
+            diagnostics["rhat"][at], diagnostics["ess"][at] = check.rhat, check.ess
+            diagnostics["num_divergent"][at] = chains.is_diverging.sum((1, 2))
+            failed += self._judge(at, lane, judge_chains(check, chains.is_diverging.mean((1, 2)), self.settings))
+            self._report(num, lane)
+        return np.array(failed, int)
+
+    def _learn(self, observations: Observations, keys: Key[Array, " dataset"], num_repeats: int) -> ImportanceBatch:
+        """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
+        batch = run_importance(self.model, observations, keys, self._importance)
+        for repeat in range(1, num_repeats):
+            learnt = batch.proposal.mixture
+            batch = run_importance(self.model, observations, _fold(keys, repeat), self._importance, learnt)
+        return batch
+
+    def pointwise(self, trials: xr.Dataset, order: np.ndarray) -> np.ndarray:
+        """Pointwise log likelihood of all draws, in the order of the trials."""
+        num_datasets = trials.sizes["dataset"]
+        shape = (num_datasets, self.settings.num_chains, self.settings.num_draws, trials.sizes["trial"])
+        result = np.empty(shape, np.float32)
+        for chosen, num in self._batches(np.arange(num_datasets)):
+            values = {name: draws[chosen] for name, draws in self.results.draws.items()}
+            pointwise = np.asarray(compute_pointwise(self.model, self._pick(chosen), values))[:num]
+            at = chosen[:num]
+            restored = np.take_along_axis(pointwise, np.argsort(order[at], axis=-1)[:, None, None, :, None], axis=3)
+            result[at] = unpack_pointwise(restored, trials.isel(dataset=at))
+        return result
+
+    def _batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+        """Batches of data set indices, each with how many of them are not just filling."""
+        size = self.settings.batch_size * local_mesh().size
+        for places in iterate_batches(len(datasets), size):
+            yield datasets[places], len(np.unique(places))
+
+    def _pick(self, chosen: np.ndarray) -> Observations:
+        return jax.tree.map(lambda array: array[chosen], self.observations)
+
+    def _keep(self, at: np.ndarray, draws: Draws) -> None:
+        for name, values in draws.items():
+            self.results.draws[name][at] = values
+
+    def _judge(self, at: np.ndarray, lane: str, reasons: list[str]) -> list[int]:
+        diagnostics = self.results.diagnostics
+        diagnostics["lane"][at] = lane
+        diagnostics["reason"][at] = reasons
+        diagnostics["is_good"][at] = [not reason for reason in reasons]
+        return [int(index) for index, reason in zip(at, reasons, strict=True) if reason]
+
+    def _report(self, num: int, lane: str) -> None:
+        self._num_draws += num * self.settings.num_chains * self.settings.num_draws
+        num_datasets = len(self.results.diagnostics["lane"])
+        self._num_done = int((self.results.diagnostics["lane"] != "").sum())
+        if self._progress is None:
+            return
+        seconds = time.monotonic() - self._started
+        left = seconds / max(self._num_done, 1) * (num_datasets - self._num_done)
+        self._progress(Progress(self._num_done, num_datasets, self._num_draws, seconds, left, lane))
+
+
+def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
+    """Rounds by how far from a regression the model is."""
+    return ImportanceSettings(num_rounds=2 if model.is_power_law else 3, num_blocks=settings.num_chains)
+
+
+def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:
+    """Refuse stimuli in a unit that the model's prior knows nothing about.
+
+    Raises:
+        TrialsError: if the stimuli of a data set lie ten times or more outside the prior of mu_0.
+    """
+    if "mu_0" in model.fixed:
+        return
+    support = model.priors["mu_0"].support
+    stimulus = trials["stimulus"].where(trials["is_present"])
+    low, high = stimulus.min("trial").values, stimulus.max("trial").values
+    is_foreign = (low > 10 * support.high) | (high < support.low / 10)
+    if is_foreign.any():
+        i = int(np.flatnonzero(is_foreign)[0])
+        raise TrialsError(
+            f"The stimuli of data set {i} lie between {low[i]:g} and {high[i]:g}, but the prior of mu_0 covers {support}: "
+            "give stimuli and responses in another unit, or another prior."
+        )
+
+
+def _note_weak_data(results: _Results, trials: xr.Dataset) -> None:
+    """Fits of data that cannot tell much are returned, and flagged."""
+    for i, weaknesses in enumerate(find_weaknesses(trials)):
+        if weaknesses:
+            diagnostics = results.diagnostics
+            reason = "; ".join(filter(None, [*weaknesses, str(diagnostics["reason"][i])]))
+            diagnostics["reason"][i] = reason[:160]
+            diagnostics["is_good"][i] = False
+
+
+def _fold(keys: Key[Array, " dataset"], number: int) -> Key[Array, " dataset"]:
+    return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)
+
+
+def _take(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """The chosen draws of every block."""
+    return np.take_along_axis(values, indices.reshape(indices.shape + (1,) * (values.ndim - 3)), axis=2)
+
+
+def _restore(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Values for each condition in the order of the trials' conditions."""
+    if values.ndim not in (2, 4):
+        return values
+    inverse = np.argsort(order, axis=-1)
+    return np.take_along_axis(values, inverse.reshape(len(order), *(1,) * (values.ndim - 2), -1), axis=-1)

@@ -1,0 +1,24 @@
+"""What is sampled: the posterior density of one data set in observable coordinates."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.behavior.observations import Observations
+from designstudio.fit.coordinates import locate
+
+
+def log_posterior(
+    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool
+) -> Float[Array, ""]:
+    """Log posterior density of the coordinates, up to a constant.
+
+    Args:
+        model: the behaviour model.
+        z: coordinates.
+        observations: one data set.
+        folds: whether walls are mirrors (for samplers that move) or the end of the world (for weights).
+    """
+    located = locate(model, z, observations, folds=folds)
+    density = model.log_prior(located.values) + model.log_likelihood(located.values, observations) + located.log_jacobian
+    return jnp.where(located.is_inside & ~jnp.isnan(density), density, -jnp.inf)

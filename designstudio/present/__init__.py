@@ -1,0 +1,1 @@
+"""Figures: compute what to draw, then draw it."""
