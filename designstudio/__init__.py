@@ -2,8 +2,9 @@
 
 from importlib.metadata import version
 
-from designstudio.compilation import enable_compilation_cache
+from designstudio.compilation import enable_compilation_cache, use_all_cores
 
 enable_compilation_cache()
+use_all_cores()
 
 __version__ = version("designstudio")

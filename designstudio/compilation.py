@@ -1,4 +1,4 @@
-"""JAX's persistent compilation cache, on by default.
+"""How JAX is set up: its persistent compilation cache is on, and all cores are used.
 
 What was compiled once is read back by the next process. The cache lies in the user's cache folder;
 `DESIGNSTUDIO_CACHE_DIR` moves it, an empty value turns it off, and a cache that JAX itself was told about
@@ -11,6 +11,9 @@ from pathlib import Path
 import jax
 import platformdirs
 
+# More would leave each with too little to do.
+MOST_CPU_DEVICES = 16
+
 
 def cache_folder() -> Path | None:
     """Where compiled code is kept, or None if it is not."""
@@ -18,6 +21,17 @@ def cache_folder() -> Path | None:
     if configured is not None:
         return Path(configured) if configured else None
     return Path(platformdirs.user_cache_dir("designstudio")) / "compiled"
+
+
+def use_all_cores() -> None:
+    """Show every core to JAX as a device of its own, unless the devices are configured already.
+
+    JAX runs the small operations of a sampler on one core of a device; several devices work on several parts of a batch.
+    """
+    if jax.config.jax_num_cpu_devices > 0 or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+        return
+    num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jax.config.update("jax_num_cpu_devices", min(num_cores, MOST_CPU_DEVICES))
 
 
 def enable_compilation_cache() -> None:

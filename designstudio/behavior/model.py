@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from designstudio.actors.base import AbstractActor, AbstractBeliefActor
-from designstudio.behavior.density import CORNERED, QuadratureRule, choose_rule, response_log_density
+from designstudio.behavior.density import CORNERED, ROUGH, QuadratureRule, choose_rule, response_log_density
 from designstudio.behavior.observations import Observations
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.parameters import Parameter, analysis_priors
@@ -114,22 +114,27 @@ class BehaviorModel(eqx.Module):
         """Log prior density of the free parameters."""
         return sum(jnp.sum(prior.distribution().log_prob(values[name])) for name, prior in self._priors)
 
-    def log_likelihood(self, values: Values, observations: Observations) -> Float[Array, ""]:
-        """Log likelihood of a data set, the measurements integrated out."""
+    def log_likelihood(
+        self, values: Values, observations: Observations, *, is_rough: bool = False
+    ) -> Float[Array, ""]:
+        """Log likelihood of a data set, the measurements integrated out; if rough, by a cheaper rule."""
         participants = self.spread(values, observations.fixed)
         if self.is_power_law:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
-        pointwise = self.pointwise_log_likelihood(values, observations)
+        pointwise = self.pointwise_log_likelihood(values, observations, is_rough=is_rough)
         return jnp.sum(jnp.where(observations.is_present, pointwise, 0.0))
 
-    def pointwise_log_likelihood(self, values: Values, observations: Observations) -> Float[Array, "condition trial"]:
+    def pointwise_log_likelihood(
+        self, values: Values, observations: Observations, *, is_rough: bool = False
+    ) -> Float[Array, "condition trial"]:
         """Log density of every log response; padded trials have one too, to be masked."""
         participants = self.spread(values, observations.fixed)
+        rule = ROUGH if is_rough and not self.is_power_law else self.rule
 
         def one_condition(participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]) -> Float[Array, " trial"]:
             policy = self.actor.policy(participant)
             sigma, sigma_r = participant["sigma"], participant["sigma_r"]
-            return jax.vmap(lambda s, r: response_log_density(policy, s, r, sigma, sigma_r, rule=self.rule))(x, y)
+            return jax.vmap(lambda s, r: response_log_density(policy, s, r, sigma, sigma_r, rule=rule))(x, y)
 
         return jax.vmap(one_condition)(participants, observations.log_stimulus, observations.log_response)
 

@@ -9,7 +9,7 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, train
+from designstudio.cli import act, actors, calibrate, train
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command("actors")(actors.show_actors)
 app.command("train")(train.train)
 app.command("act")(act.act)
+app.command("calibrate")(calibrate.calibrate_cost)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,9 +6,9 @@ coordinates, and what they leave open is slack with a bounded range:
 
     rho = log(sigma_0 / sigma)     the slope of the belief is sigmoid(2 rho); one for each condition that differs
     log v                          residual variance at the anchor, v = (w_m sigma)² + sigma_r²
-    q = sigma_r / sqrt(v)          the motor share of the residual, from 0 to 1                                       (slack)
+    q = sigma_r / sqrt(v)          the motor share of the residual, as a fraction of what is possible               (slack)
     cost parameters                as they are, or their logarithms                                                   (slack)
-    c                              level: the log action for the mean stimulus, in place of log mu_0
+    c                              level: the log action for the mean stimulus, in place of log mu_0, in standard units
 
 The *anchor* is the first condition; `sort_by_noise` puts the noisiest there. Parameters that are fixed drop out; where sigma_r or
 the noise scale has nothing to be traded against, its logarithm is the coordinate. For costs that are not power laws the action is
@@ -92,11 +92,12 @@ def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: O
             values[name] = values[name].reshape(_shape(model, name))
     if "mu_0" in model.free:
         level, weight = _level_line(model, values, ratios, observations)
-        log_low, log_high = _log_bounds(model, "mu_0")
         prior_weight = 1 - weight
-        c = walls.take(level + prior_weight * log_low, level + prior_weight * log_high, model.num_entries("mu_0"))
+        low, high = (level + prior_weight * bound for bound in _log_bounds(model, "mu_0"))
+        centre, scale = _expect_level(model, observations, low, high)
+        c = centre + scale * walls.take((low - centre) / scale, (high - centre) / scale, model.num_entries("mu_0"))
         log_mu_0 = (c - level) / prior_weight
-        log_jacobian += jnp.sum(log_mu_0 - jnp.log(prior_weight))
+        log_jacobian += jnp.sum(log_mu_0 - jnp.log(prior_weight) + jnp.log(scale))
         values["mu_0"] = jnp.exp(log_mu_0).reshape(_shape(model, "mu_0"))
     return Located({name: values[name] for name in model.free}, log_jacobian, walls.is_inside, walls.taken)
 
@@ -105,11 +106,13 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
     """The regression's estimate of each coordinate, in the order in which `locate` reads them."""
     moments = observations.moments
     degrees = jnp.maximum(moments.count - 2, 1.0)
-    variance = jnp.maximum(moments.sum_rr / degrees, 1e-4)
+    variance = residual_variance(observations)
     slope_error = jnp.sqrt(variance / jnp.maximum(moments.sum_xx, 1e-3))
     slope = jnp.clip(moments.slope, SMALLEST_SLOPE, 1 - SMALLEST_SLOPE)
     steepness = 2 * slope * (1 - slope)
-    rho, rho_error = jnp.log(slope / (1 - slope)) / 2, jnp.clip(slope_error / steepness, 0.0, 1.5)
+    # Where the response may bend with the stimulus, a straight line is only a rough description of it.
+    bends = model.rule.has_two_sides
+    rho, rho_error = jnp.log(slope / (1 - slope)) / 2, jnp.clip(slope_error / steepness, 0.8 if bends else 0.0, 1.5)
     centres, scales, slack = [], [], []
 
     def add(centre: Float[Array, "..."], scale: Float[Array, "..."], num: int, *, is_slack: bool = False) -> None:
@@ -124,7 +127,7 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
     if num_ratios:
         one_ratio = num_ratios == 1
         add(rho[0] if one_ratio else rho, rho_error[0] if one_ratio else rho_error, num_ratios)
-    log_variance, log_error = jnp.log(variance), jnp.sqrt(2 / degrees)
+    log_variance, log_error = jnp.log(variance), jnp.maximum(jnp.sqrt(2 / degrees), 0.7 if bends else 0.0)
     if _trades_noise(model):
         add(log_variance[0], log_error[0], 1)
         add_range(0.0, 1.0, 1)
@@ -139,9 +142,7 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
         if parameter.name in model.free:
             add_range(*_coordinate_bounds(model, parameter.name), model.num_entries(parameter.name))
     if "mu_0" in model.free:
-        num = model.num_entries("mu_0")
-        level_error = jnp.sqrt(variance / jnp.maximum(moments.count, 1.0))
-        add(moments.mean_y[0] if num == 1 else moments.mean_y, level_error[0] if num == 1 else level_error, num)
+        add(0.0, 1.0, model.num_entries("mu_0"))
     return Guess(jnp.concatenate(centres), jnp.concatenate(scales), tuple(slack))
 
 
@@ -255,9 +256,13 @@ def _share_variance(model: BehaviorModel, walls: _Walls, low: Scalar, high: Scal
     log_v = walls.take(jnp.log(least), jnp.log(most), 1)[0]
     share_low = jnp.maximum(jnp.exp(2 * motor_low - log_v), 1 - jnp.exp(2 * high - log_v))
     share_high = jnp.minimum(jnp.exp(2 * motor_high - log_v), 1 - jnp.exp(2 * low - log_v))
-    q = walls.take(_root(share_low), _root(share_high), 1)[0]
+    low_q, high_q = _root(share_low), _root(share_high)
+    # As a fraction of what is possible: the possible range may be narrow, and then slack would hardly ever be in it.
+    width = jnp.maximum(high_q - low_q, 1e-6)
+    q = low_q + width * walls.take(0.0, 1.0, 1)[0]
     log_motor, log_perceptual = jnp.log(q), jnp.log1p(-(q**2)) / 2
-    return log_v / 2 + log_perceptual, (log_v / 2 + log_motor)[None], -log_motor - 2 * log_perceptual - np.log(2)
+    jacobian = jnp.log(width) - log_motor - 2 * log_perceptual - np.log(2)
+    return log_v / 2 + log_perceptual, (log_v / 2 + log_motor)[None], jacobian
 
 
 def _root(share: Scalar) -> Scalar:
@@ -289,6 +294,31 @@ def _level_line(model: BehaviorModel, values: Values, ratios: Array, observation
     if model.num_entries("mu_0") == 1:
         return level[0][None], weight[0][None]
     return level, weight
+
+
+def _expect_level(model: BehaviorModel, observations: Observations, low: Array, high: Array) -> tuple[Array, Array]:
+    """Where the level is expected, and how surely: by the regression, and between its walls.
+
+    Where the prior hardly matters the walls are closer together than the data can resolve, and mu_0 is slack; elsewhere the data
+    say where the level is. The precision-weighted mean of both is a coordinate of unit scale in either case.
+    """
+    num = model.num_entries("mu_0")
+    moments = observations.moments
+    bends = model.rule.has_two_sides
+    error = jnp.sqrt(residual_variance(observations) / jnp.maximum(moments.count, 1.0))
+    error, mean = jnp.maximum(error, 0.4 if bends else 0.0)[:num], moments.mean_y[:num]
+    half_width = (high - low) / 2
+    if not np.all(np.isfinite(_log_bounds(model, "mu_0"))):
+        return mean, error
+    share = half_width**2 / (half_width**2 + error**2)
+    middle = (low + high) / 2
+    return middle + share * (mean - middle), error * jnp.sqrt(share)
+
+
+def residual_variance(observations: Observations) -> Float[Array, " condition"]:
+    """Estimate from the regression of each condition; never quite zero."""
+    degrees = jnp.maximum(observations.moments.count - 2, 1.0)
+    return jnp.maximum(observations.moments.sum_rr / degrees, 1e-4)
 
 
 def _motor_guess(

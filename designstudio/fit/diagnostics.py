@@ -52,7 +52,8 @@ def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> Weight
     for i in np.flatnonzero(is_usable):
         try:
             # arviz-stats takes the logarithms of inverse weights, as it does for leave-one-out.
-            log_w, khat[i] = array_stats.psislw(-finite[i])
+            with np.errstate(all="ignore"):
+                log_w, khat[i] = array_stats.psislw(-finite[i])
         except ValueError:  # all tail weights are equal: too few draws count
             log_w = finite[i] - np.log(np.exp(finite[i]).sum())
         smoothed[i] = np.where(np.isfinite(raw[i]), log_w, -np.inf)

@@ -84,29 +84,31 @@ def draw_weighted(
     place_key, draw_key = jax.random.split(key)
     expected = guess(model, observations)
 
-    # Traced once, however often it is transformed.
-    evaluate = jax.jit(lambda z: log_posterior(model, z, observations, folds=False))
-
-    def step(mixture: Mixture, index: Array) -> tuple[Mixture, WeightedDraws]:
+    def weigh(mixture: Mixture, index: Array, *, is_rough: bool) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
         z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
-        posterior = jax.vmap(evaluate)(z)
-        draws = WeightedDraws(z, posterior - proposal.log_density(z))
-        mixture = jax.lax.cond(index < settings.num_rounds, learn, lambda mixture, _: mixture, mixture, draws)
-        return mixture, draws
+        # Traced once, however often it is transformed.
+        evaluate = jax.jit(lambda z: log_posterior(model, z, observations, folds=False, is_rough=is_rough))
+        return WeightedDraws(z, jax.vmap(evaluate)(z) - proposal.log_density(z))
 
-    def learn(mixture: Mixture, draws: WeightedDraws) -> Mixture:
+    def learn(mixture: Mixture, index: Array) -> tuple[Mixture, None]:
+        draws = weigh(mixture, index, is_rough=True)
         points = (draws.z - expected.centre) / expected.scale
         weights = temper(draws.log_weight, settings.block_size // 8)
         placed = place_components(mixture, points, weights, key=place_key)
         is_fresh = mixture.log_share[1] == -jnp.inf
         mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
-        return jax.lax.fori_loop(0, NUM_REFITS, lambda _, m: refit_mixture(m, expected.is_slack, points, weights), mixture)
+        refit = jax.lax.fori_loop(
+            0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_slack, points, weights), mixture
+        )
+        return refit, None
 
     if learnt is None:
         learnt = start_mixture(expected.centre.shape[0], settings.num_components)
-    mixture, draws = jax.lax.scan(step, learnt, jnp.arange(settings.num_rounds + settings.num_blocks))
-    return jax.tree.map(lambda array: array[settings.num_rounds :], draws), Proposal(expected, mixture)
+    mixture, _ = jax.lax.scan(learn, learnt, jnp.arange(settings.num_rounds))
+    kept = jnp.arange(settings.num_rounds, settings.num_rounds + settings.num_blocks)
+    _, draws = jax.lax.scan(lambda _, index: (None, weigh(mixture, index, is_rough=False)), None, kept)
+    return draws, Proposal(expected, mixture)
 
 
 def temper(log_weights: Weights, num_effective: int) -> Weights:

@@ -238,7 +238,8 @@ class _Run:
 
     def _batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
         """Batches of data set indices, each with how many of them are not just filling."""
-        size = self.settings.batch_size * local_mesh().size
+        num_devices = local_mesh().size
+        size = -(-self.settings.batch_size // num_devices) * num_devices
         for places in iterate_batches(len(datasets), size):
             yield datasets[places], len(np.unique(places))
 
@@ -269,7 +270,8 @@ class _Run:
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
     """Rounds by how far from a regression the model is."""
-    return ImportanceSettings(num_rounds=2 if model.is_power_law else 3, num_blocks=settings.num_chains)
+    num_rounds = 2 if model.is_power_law else 12 if model.rule.has_two_sides else 3
+    return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains)
 
 
 def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:

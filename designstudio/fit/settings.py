@@ -59,7 +59,7 @@ class FitSettings:
         max_khat: largest acceptable Pareto k-hat of the importance weights.
         max_divergent: largest acceptable share of divergent trajectories. Trajectories only have to be good on average: between
             two of them a chain is offered an independent draw.
-        batch_size: data sets that each device works on at once.
+        batch_size: data sets that all devices together work on at once.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
     """
 
@@ -70,7 +70,7 @@ class FitSettings:
     min_ess: float = 400.0
     max_khat: float = 0.7
     max_divergent: float = 0.5
-    batch_size: int = 64
+    batch_size: int = 100
     keeps_log_likelihood: bool = True
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from designstudio.fit.coordinates import locate
 
 
 def log_posterior(
-    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool
+    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool, is_rough: bool = False
 ) -> Float[Array, ""]:
     """Log posterior density of the coordinates, up to a constant.
 
@@ -18,7 +18,9 @@ def log_posterior(
         z: coordinates.
         observations: one data set.
         folds: whether walls are mirrors (for samplers that move) or the end of the world (for weights).
+        is_rough: whether a cheaper, less accurate likelihood will do.
     """
     located = locate(model, z, observations, folds=folds)
-    density = model.log_prior(located.values) + model.log_likelihood(located.values, observations) + located.log_jacobian
+    likelihood = model.log_likelihood(located.values, observations, is_rough=is_rough)
+    density = model.log_prior(located.values) + likelihood + located.log_jacobian
     return jnp.where(located.is_inside & ~jnp.isnan(density), density, -jnp.inf)
