@@ -1,12 +1,12 @@
 """Simulation-based calibration: does the whole chain from simulation to posterior tell the truth?
 
-Participants come from the fit's own prior, their simulated data are fitted, and each true value is ranked among its posterior
-draws. If simulation, likelihood and sampler are all right, the ranks are uniform. Ranked are all parameters and the quantities
-that a confounded design trades: log mu_0 (1 - w_m) + log of the cost's parameter, and sigma_0 / sigma.
+Participants come from the fit's own prior, their simulated data are fitted, and each true value is ranked among its
+posterior draws. If simulation, likelihood and sampler are all right, the ranks are uniform. Ranked are all parameters and
+the quantities that a confounded design trades: log mu_0 (1 - w_m) + log of the cost's parameter, and sigma_0 / sigma.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -69,14 +69,18 @@ def calibrate(
     truth = participants.expand_dims(("chain", "draw"), (1, 2))
     draws = xr.merge([draws.drop_vars(["dataset", "subject", "condition"]), participants[list(model.fixed)]])
     ranked, true = list_quantities(model, draws), list_quantities(model, truth.drop_vars("condition", errors="ignore"))
-    is_good = posterior["diagnostics"]["is_good"].values
+    diagnostics = posterior["diagnostics"].to_dataset()
+    is_good = diagnostics["is_good"].values
     rng = np.random.default_rng(seed)
     thin = max(1, settings.num_chains * settings.num_draws // NUM_RANKED)
     ranks = {}
     for name, values in ranked.items():
         flat = values.reshape(num_datasets, -1)[:, ::thin]
-        ranks[name] = ("dataset", np.where(is_good, fractional_ranks(flat, true[name].reshape(num_datasets), rng=rng), np.nan))
-    return Calibration(xr.Dataset(ranks), posterior["diagnostics"].to_dataset())
+        ranks[name] = (
+            "dataset",
+            np.where(is_good, fractional_ranks(flat, true[name].reshape(num_datasets), rng=rng), np.nan),
+        )
+    return Calibration(xr.Dataset(ranks), diagnostics)
 
 
 def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Float[np.ndarray, "dataset chain draw"]]:
@@ -96,6 +100,6 @@ def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Fl
         quantities["sigma_0 / sigma"] = ratio.transpose(*dims).values
     own = [parameter.name for parameter in model.actor.cost.parameters if parameter.name in model.free]
     if own and "mu_0" in model.free:
-        traded = np.log(first["mu_0"]) / (1 + ratio**2) + np.log(first[own[0]])
+        traded: Any = np.log(first["mu_0"]) / (1 + ratio**2) + np.log(first[own[0]])
         quantities[f"log mu_0 (1 - w_m) + log {own[0]}"] = traded.transpose(*dims).values
     return quantities

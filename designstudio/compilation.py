@@ -28,7 +28,9 @@ def use_all_cores() -> None:
 
     JAX runs the small operations of a sampler on one core of a device; several devices work on several parts of a batch.
     """
-    if jax.config.jax_num_cpu_devices > 0 or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+    if getattr(jax.config, "jax_num_cpu_devices", 0) > 0 or "xla_force_host_platform_device_count" in os.environ.get(
+        "XLA_FLAGS", ""
+    ):
         return
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jax.config.update("jax_num_cpu_devices", min(num_cores, MOST_CPU_DEVICES))

@@ -1,7 +1,7 @@
 """Simulated experiments: participants who respond to stimuli, as trials.
 
-Participants are drawn from the fit's own prior (for calibration) or given. Each data set has its own random key, folded in by its
-index, so adding data sets leaves the earlier ones unchanged.
+Participants are drawn from the fit's own prior (for calibration) or given. Each data set has its own random key, folded in
+by its index, so adding data sets leaves the earlier ones unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from numpyro.handlers import seed, substitute
 
 from designstudio.behavior.generative import behave
 from designstudio.behavior.model import BehaviorModel
-from designstudio.behavior.observations import observe
+from designstudio.behavior.observations import Observations, observe
 from designstudio.errors import StudioError
 from designstudio.parameters import Parameter, check_within
 from designstudio.priors import PriorSet
@@ -89,6 +89,13 @@ def simulate_trials(
         conditions: labels.
     """
     num_datasets, num_conditions, num_trials = stimuli.shape
+    label_participants(model.parameters, {str(name): array.values for name, array in participants.items()})
+    for name, array in participants.items():
+        if "condition" in array.dims and str(name) not in (*model.per_condition, *model.fixed):
+            raise StudioError(
+                f"The participants have one {name!r} for each condition, but the model shares it between conditions: "
+                f"build the model with per_condition=[{str(name)!r}]."
+            )
     values = {
         name: np.broadcast_to(array.values.reshape(num_datasets, -1), (num_datasets, num_conditions)).astype(np.float32)
         for name, array in participants.items()
@@ -107,10 +114,10 @@ def simulate_trials(
 
 
 @eqx.filter_jit
-def _respond(model: BehaviorModel, observations: object, key: Key[Array, ""]) -> Array:
+def _respond(model: BehaviorModel, observations: Observations, key: Key[Array, ""]) -> Array:
     """Log responses of all data sets from the generative model."""
 
-    def one(index: Array, data: object) -> Array:
+    def one(index: Array, data: Observations) -> Array:
         given = {name: value if name in model.per_condition else value[0] for name, value in data.fixed.items()}
         data = eqx.tree_at(lambda d: d.fixed, data, {name: data.fixed[name] for name in model.fixed})
         subkey = jax.random.fold_in(key, index)

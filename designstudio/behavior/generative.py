@@ -1,7 +1,7 @@
 """The one numpyro model of behaviour: it simulates when no responses are given and conditions on them when they are.
 
-`likelihood="marginal"` integrates the measurements out, as every fit of the studio does. `likelihood="latent"` keeps one latent
-measurement for each trial, as in the paper; it is the cross-check, and what the benchmark compares with.
+`likelihood="marginal"` integrates the measurements out, as every fit of the studio does. `likelihood="latent"` keeps one
+latent measurement for each trial, as in the paper; it is the cross-check, and what the benchmark compares with.
 """
 
 import jax
@@ -49,7 +49,9 @@ def behave(
     noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.log_stimulus.shape).to_event(2))
     log_action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.log_stimulus, noise)
     sigma_r = participants["sigma_r"][:, None]
-    responses = dist.Normal(log_action, jnp.broadcast_to(sigma_r, log_action.shape)).mask(observations.is_present).to_event(2)
+    responses = (
+        dist.Normal(log_action, jnp.broadcast_to(sigma_r, log_action.shape)).mask(observations.is_present).to_event(2)
+    )
     return numpyro.sample("log_response", responses, obs=observations.log_response if is_observed else None)
 
 

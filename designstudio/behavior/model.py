@@ -1,8 +1,8 @@
 """The behaviour model: who the participant may be, and how likely their responses are.
 
-A model says for every parameter whether it is *shared* by all conditions (the default), *per condition*, or *fixed* to a value
-that comes with the data (measured beforehand). Values of the free parameters are dicts: a scalar for a shared parameter, one
-number for each condition otherwise. Everything here is for one data set; vmap for many.
+A model says for every parameter whether it is *shared* by all conditions (the default), *per condition*, or *fixed* to a
+value that comes with the data (measured beforehand). Values of the free parameters are dicts: a scalar for a shared
+parameter, one number for each condition otherwise. Everything here is for one data set; vmap for many.
 """
 
 import equinox as eqx
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from designstudio.actors.base import AbstractActor, AbstractBeliefActor
 from designstudio.behavior.density import CORNERED, ROUGH, QuadratureRule, choose_rule, response_log_density
-from designstudio.behavior.observations import Observations
+from designstudio.behavior.observations import Moments, Observations
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.parameters import Parameter, analysis_priors
 from designstudio.priors import AbstractPrior, PriorSet
@@ -112,11 +112,10 @@ class BehaviorModel(eqx.Module):
 
     def log_prior(self, values: Values) -> Float[Array, ""]:
         """Log prior density of the free parameters."""
-        return sum(jnp.sum(prior.distribution().log_prob(values[name])) for name, prior in self._priors)
+        terms = [jnp.sum(prior.distribution().log_prob(values[name])) for name, prior in self._priors]
+        return jnp.sum(jnp.stack(terms))
 
-    def log_likelihood(
-        self, values: Values, observations: Observations, *, is_rough: bool = False
-    ) -> Float[Array, ""]:
+    def log_likelihood(self, values: Values, observations: Observations, *, is_rough: bool = False) -> Float[Array, ""]:
         """Log likelihood of a data set, the measurements integrated out; if rough, by a cheaper rule."""
         participants = self.spread(values, observations.fixed)
         if self.is_power_law:
@@ -131,7 +130,9 @@ class BehaviorModel(eqx.Module):
         participants = self.spread(values, observations.fixed)
         rule = ROUGH if is_rough and not self.is_power_law else self.rule
 
-        def one_condition(participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]) -> Float[Array, " trial"]:
+        def one_condition(
+            participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]
+        ) -> Float[Array, " trial"]:
             policy = self.actor.policy(participant)
             sigma, sigma_r = participant["sigma"], participant["sigma_r"]
             return jax.vmap(lambda s, r: response_log_density(policy, s, r, sigma, sigma_r, rule=rule))(x, y)
@@ -148,15 +149,13 @@ class BehaviorModel(eqx.Module):
         """Whether log r is exactly a linear function of log s plus Gaussian noise."""
         return self.rule.is_exact
 
-    def _regression_log_likelihood(self, participant: Values, moments: object) -> Float[Array, ""]:
+    def _regression_log_likelihood(self, participant: Values, moments: Moments) -> Float[Array, ""]:
         """Log likelihood of one condition from its regression."""
         policy = self.actor.policy(participant)
         mean, slope = jax.jvp(policy, (moments.mean_x,), (jnp.ones_like(moments.mean_x),))
         variance = (slope * participant["sigma"]) ** 2 + participant["sigma_r"] ** 2
         squares = (
-            moments.sum_rr
-            + moments.sum_xx * (slope - moments.slope) ** 2
-            + moments.count * (moments.mean_y - mean) ** 2
+            moments.sum_rr + moments.sum_xx * (slope - moments.slope) ** 2 + moments.count * (moments.mean_y - mean) ** 2
         )
         return -moments.count / 2 * (LOG_TWO_PI + jnp.log(variance)) - squares / (2 * variance)
 

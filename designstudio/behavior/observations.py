@@ -5,13 +5,18 @@ share one compiled program; `is_present` marks what is real. Under a power law l
 Gaussian noise, so each condition enters only through its regression: `Moments` then stands for all its trials, exactly.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int
+from jaxtyping import ArrayLike, Bool, Float, Int
 
 # Lengths to which trials per condition are padded: at most half as long again as what is needed.
 BUCKETS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+
+# On the host while data sets are prepared, on a device while they are fitted.
+AnyArray = Any
 
 
 class Moments(eqx.Module):
@@ -26,12 +31,12 @@ class Moments(eqx.Module):
         sum_rr: sum of squared residuals.
     """
 
-    count: Float[Array, "*set condition"]
-    mean_x: Float[Array, "*set condition"]
-    mean_y: Float[Array, "*set condition"]
-    slope: Float[Array, "*set condition"]
-    sum_xx: Float[Array, "*set condition"]
-    sum_rr: Float[Array, "*set condition"]
+    count: Float[AnyArray, "*set condition"]
+    mean_x: Float[AnyArray, "*set condition"]
+    mean_y: Float[AnyArray, "*set condition"]
+    slope: Float[AnyArray, "*set condition"]
+    sum_xx: Float[AnyArray, "*set condition"]
+    sum_rr: Float[AnyArray, "*set condition"]
 
 
 class Observations(eqx.Module):
@@ -45,11 +50,11 @@ class Observations(eqx.Module):
         fixed: values of the fixed parameters, one for each condition.
     """
 
-    log_stimulus: Float[Array, "*set condition trial"]
-    log_response: Float[Array, "*set condition trial"]
-    is_present: Bool[Array, "*set condition trial"]
+    log_stimulus: Float[AnyArray, "*set condition trial"]
+    log_response: Float[AnyArray, "*set condition trial"]
+    is_present: Bool[AnyArray, "*set condition trial"]
     moments: Moments
-    fixed: dict[str, Float[Array, "*set condition"]]
+    fixed: dict[str, Float[AnyArray, "*set condition"]]
 
 
 def bucket_size(num_trials: int) -> int:
@@ -108,8 +113,10 @@ def sort_by_noise(observations: Observations) -> tuple[Observations, Int[np.ndar
     slope = np.where(np.asarray(observations.moments.count) > 0, np.asarray(observations.moments.slope), np.inf)
     order = np.argsort(slope, axis=-1, kind="stable")
 
-    def arrange(array: Array) -> np.ndarray:
+    def arrange(array: AnyArray) -> np.ndarray:
         values = np.asarray(array)
-        return np.take_along_axis(values, order.reshape(order.shape + (1,) * (values.ndim - order.ndim)), axis=order.ndim - 1)
+        return np.take_along_axis(
+            values, order.reshape(order.shape + (1,) * (values.ndim - order.ndim)), axis=order.ndim - 1
+        )
 
     return jax.tree.map(arrange, observations), order

@@ -1,8 +1,8 @@
 """Batches of data sets on all local devices.
 
-Every batch has the same number of data sets (the last one is filled up with copies), so one compiled program serves all of them,
-and a data set's result does not depend on how many others there are. Devices work on their own part of the batch without
-talking to each other: one GPU, several, or several host devices.
+Every batch has the same number of data sets (the last one is filled up with copies), so one compiled program serves all of
+them, and a data set's result does not depend on how many others there are. Devices work on their own part of the batch
+without talking to each other: one GPU, several, or several host devices.
 """
 
 import functools
@@ -135,7 +135,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
         floor = 1e-3 * proposal.expected.scale**2 + 1e-3 * jnp.diagonal(covariance)
         factor = jnp.linalg.cholesky(covariance + jnp.diag(floor))
         # Each chain starts at an importance-resampled draw of its own block.
-        chosen = jax.vmap(lambda key, log_weight: jax.random.categorical(key, log_weight))(
+        chosen = jax.vmap(jax.random.categorical)(
             jax.random.split(start_key, settings.num_blocks), jnp.maximum(draws.log_weight, -1e30)
         )
         starts = jnp.take_along_axis(draws.z, chosen[:, None, None], axis=1)[:, 0]
@@ -153,17 +153,23 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
     def program(
-        model: BehaviorModel, observations: Observations, start: tuple[Proposal, Whitening, Array], keys: Key[Array, " dataset"]
+        model: BehaviorModel,
+        observations: Observations,
+        start: tuple[Proposal, Whitening, Array],
+        keys: Key[Array, " dataset"],
     ) -> Chain:
         proposal, whitening, starts = start
         num_datasets, num_chains = starts.shape[:2]
         # One flat axis over data sets and chains: nested ones are traced again and again inside the sampler's loops.
         of_dataset = jnp.repeat(jnp.arange(num_datasets), num_chains)
-        repeated = jax.tree.map(lambda array: array[of_dataset], (observations, proposal, whitening))
+        repeated: Any = jax.tree.map(lambda array: array[of_dataset], (observations, proposal, whitening))
         chain_keys = jax.vmap(lambda key: jax.random.split(key, num_chains))(keys).reshape(-1)
-        chains = jax.vmap(lambda o, p, w, s, k: run_chain(model, o, p, w, s, settings, key=k))(
-            *repeated, starts.reshape(num_datasets * num_chains, -1), chain_keys
-        )
+        flat_starts = starts.reshape(num_datasets * num_chains, -1)
+
+        def one(data: Observations, offers: Proposal, scale: Whitening, start: Array, key: Key[Array, ""]) -> Chain:
+            return run_chain(model, data, offers, scale, start, settings, key=key)
+
+        chains = jax.vmap(one)(repeated[0], repeated[1], repeated[2], flat_starts, chain_keys)
         return jax.tree.map(lambda array: array.reshape(num_datasets, num_chains, *array.shape[1:]), chains)
 
     return program

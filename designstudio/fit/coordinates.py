@@ -1,8 +1,8 @@
 """Observable coordinates: what the data determine, and the slack that they leave.
 
-In the usual coordinates (logarithms of the parameters) the posterior of a confounded design is a thin bent ridge. A regression of
-log response on log stimulus determines, in each condition, a level, a slope and a residual variance; so these are the
-coordinates, and what they leave open is slack with a bounded range:
+In the usual coordinates (logarithms of the parameters) the posterior of a confounded design is a thin bent ridge. A
+regression of log response on log stimulus determines, in each condition, a level, a slope and a residual variance; so these
+are the coordinates, and what they leave open is slack with a bounded range:
 
     rho = log(sigma_0 / sigma)     the slope of the belief is sigmoid(2 rho); one for each condition that differs
     log v                          residual variance at the anchor, v = (w_m sigma)² + sigma_r²
@@ -10,15 +10,15 @@ coordinates, and what they leave open is slack with a bounded range:
     cost parameters                as they are, or their logarithms                                                   (slack)
     c                              level: the log action for the mean stimulus, in place of log mu_0, in standard units
 
-The *anchor* is the first condition; `sort_by_noise` puts the noisiest there. Parameters that are fixed drop out; where sigma_r or
-the noise scale has nothing to be traded against, its logarithm is the coordinate. For costs that are not power laws the action is
-taken at the mean response, which makes the level approximate; that costs efficiency, never correctness, because the map and its
-Jacobian are exact.
+The *anchor* is the first condition; `sort_by_noise` puts the noisiest there. Parameters that are fixed drop out; where
+sigma_r or the noise scale has nothing to be traded against, its logarithm is the coordinate. For costs that are not power
+laws the action is taken at the mean response, which makes the level approximate; that costs efficiency, never correctness,
+because the map and its Jacobian are exact.
 
-Every parameter has bounds, so every coordinate has walls, which depend on the coordinates before it. The map is triangular: each
-wall is explicit and so is the Jacobian. Outside its walls a coordinate is either *flagged* (importance sampling gives it no
-weight) or *folded* back, as if the wall were a mirror: the density is then continuous everywhere, and a Hamiltonian sampler
-bounces off the wall instead of stopping there.
+Every parameter has bounds, so every coordinate has walls, which depend on the coordinates before it. The map is triangular:
+each wall is explicit and so is the Jacobian. Outside its walls a coordinate is either *flagged* (importance sampling gives
+it no weight) or *folded* back, as if the wall were a mirror: the density is then continuous everywhere, and a Hamiltonian
+sampler bounces off the wall instead of stopping there.
 """
 
 from typing import NamedTuple
@@ -39,6 +39,9 @@ Scalar = Float[Array, ""]
 FREE, SHARED, PER_CONDITION, FIXED = "free", "shared", "per condition", "fixed"
 # Slopes are estimated with error, so an estimate may lie outside (0, 1).
 SMALLEST_SLOPE = 0.03
+# Where an unbounded prior ends.
+NEGLIGIBLE_MASS = 1e-5
+FARTHEST_LOG = 20.0
 
 
 class Located(NamedTuple):
@@ -93,9 +96,9 @@ def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: O
     if "mu_0" in model.free:
         level, weight = _level_line(model, values, ratios, observations)
         prior_weight = 1 - weight
-        low, high = (level + prior_weight * bound for bound in _log_bounds(model, "mu_0"))
-        centre, scale = _expect_level(model, observations, low, high)
-        c = centre + scale * walls.take((low - centre) / scale, (high - centre) / scale, model.num_entries("mu_0"))
+        lowest, highest = (level + prior_weight * bound for bound in _log_bounds(model, "mu_0"))
+        centre, scale = _expect_level(model, observations, lowest, highest)
+        c = centre + scale * walls.take((lowest - centre) / scale, (highest - centre) / scale, model.num_entries("mu_0"))
         log_mu_0 = (c - level) / prior_weight
         log_jacobian += jnp.sum(log_mu_0 - jnp.log(prior_weight) + jnp.log(scale))
         values["mu_0"] = jnp.exp(log_mu_0).reshape(_shape(model, "mu_0"))
@@ -115,12 +118,12 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
     rho, rho_error = jnp.log(slope / (1 - slope)) / 2, jnp.clip(slope_error / steepness, 0.8 if bends else 0.0, 1.5)
     centres, scales, slack = [], [], []
 
-    def add(centre: Float[Array, "..."], scale: Float[Array, "..."], num: int, *, is_slack: bool = False) -> None:
+    def add(centre: ArrayLike, scale: ArrayLike, num: int, *, is_slack: bool = False) -> None:
         centres.append(jnp.broadcast_to(centre, (num,)))
         scales.append(jnp.broadcast_to(scale, (num,)))
         slack.extend([is_slack] * num)
 
-    def add_range(low: Float[Array, "..."], high: Float[Array, "..."], num: int) -> None:
+    def add_range(low: float, high: float, num: int) -> None:
         add((low + high) / 2, (high - low) / 2, num, is_slack=True)
 
     num_ratios, num_scales = _num_ratios(model), _num_scales(model)
@@ -157,7 +160,9 @@ def fold(x: Float[Array, "..."], low: Float[Array, "..."], high: Float[Array, ".
     boxed = safe_low + safe_width - jnp.abs(2 * safe_width * (turns - jnp.floor(turns)) - safe_width)
     above = jnp.where(jnp.isfinite(low), safe_low + jnp.abs(x - safe_low), x)
     below = jnp.where(jnp.isfinite(high), safe_high - jnp.abs(x - safe_high), x)
-    return jnp.where(is_boxed, boxed, jnp.where(jnp.isfinite(low), above, below))
+    folded = jnp.where(is_boxed, boxed, jnp.where(jnp.isfinite(low), above, below))
+    # Between the walls nothing changes, not even by rounding.
+    return jnp.where((x >= low) & (x <= high), x, folded)
 
 
 class _Walls:
@@ -169,7 +174,7 @@ class _Walls:
         self._next = 0
         self.is_inside = jnp.ones((), bool)
 
-    def take(self, low: Float[ArrayLike, "..."], high: Float[ArrayLike, "..."], num: int) -> Float[Array, " num"]:
+    def take(self, low: ArrayLike, high: ArrayLike, num: int) -> Float[Array, " num"]:
         x = self._z[self._next : self._next + num]
         self._next += num
         low, high = jnp.broadcast_to(low, (num,)), jnp.broadcast_to(high, (num,))
@@ -183,15 +188,15 @@ class _Walls:
         return jnp.concatenate(self._taken)
 
 
-def _locate_noise(model: BehaviorModel, walls: _Walls, observations: Observations) -> tuple[Values, Values, Scalar]:
+def _locate_noise(model: BehaviorModel, walls: _Walls, observations: Observations) -> tuple[Values, Array, Scalar]:
     """Logarithms of the three noises, rho in each condition, and the Jacobian of the logarithms."""
     log_fixed = {name: jnp.log(value) for name, value in observations.fixed.items()}
     zero = jnp.zeros(())
     state_0, state = _state(model, "sigma_0"), _state(model, "sigma")
-    logs = {name: log_fixed[name] for name in ("sigma_0", "sigma", "sigma_r") if name in log_fixed}
+    logs: Values = {name: value for name, value in log_fixed.items() if name in ("sigma_0", "sigma", "sigma_r")}
     if state_0 == FIXED and state == FIXED:
         pass
-    elif state == FIXED or state_0 == FIXED:
+    elif FIXED in (state, state_0):
         free, known, sign = ("sigma_0", "sigma", 1.0) if state == FIXED else ("sigma", "sigma_0", -1.0)
         num = model.num_entries(free)
         reference = log_fixed[known][0] if num == 1 else log_fixed[known]
@@ -221,7 +226,8 @@ def _locate_scale(model: BehaviorModel, walls: _Walls, logs: Values) -> Scalar:
         return jnp.zeros(())
     # The hub is the noise that all conditions share; each ratio narrows the range that is left for it.
     hub_is_prior = _state(model, "sigma_0") == SHARED
-    (low, high), leaf = (bounds_0, bounds) if hub_is_prior else (bounds, bounds_0)
+    hub_bounds, leaf = (bounds_0, bounds) if hub_is_prior else (bounds, bounds_0)
+    low, high = (jnp.asarray(bound) for bound in hub_bounds)
     sign = -1.0 if hub_is_prior else 1.0
     rhos = []
     for _ in range(num):
@@ -254,20 +260,22 @@ def _share_variance(model: BehaviorModel, walls: _Walls, low: Scalar, high: Scal
     motor_low, motor_high = _log_bounds(model, "sigma_r")
     least, most = jnp.exp(2 * low) + np.exp(2 * motor_low), jnp.exp(2 * high) + np.exp(2 * motor_high)
     log_v = walls.take(jnp.log(least), jnp.log(most), 1)[0]
-    share_low = jnp.maximum(jnp.exp(2 * motor_low - log_v), 1 - jnp.exp(2 * high - log_v))
-    share_high = jnp.minimum(jnp.exp(2 * motor_high - log_v), 1 - jnp.exp(2 * low - log_v))
-    low_q, high_q = _root(share_low), _root(share_high)
+    # By the smaller part, 1 - q: near q = 1 its digits are all there is to tell a small perceptual noise from none.
+    least_share = jnp.maximum(jnp.exp(2 * low - log_v), 1 - jnp.exp(2 * motor_high - log_v))
+    most_share = jnp.minimum(jnp.exp(2 * high - log_v), 1 - jnp.exp(2 * motor_low - log_v))
+    smallest, largest = _complement(least_share), _complement(most_share)
     # As a fraction of what is possible: the possible range may be narrow, and then slack would hardly ever be in it.
-    width = jnp.maximum(high_q - low_q, 1e-6)
-    q = low_q + width * walls.take(0.0, 1.0, 1)[0]
-    log_motor, log_perceptual = jnp.log(q), jnp.log1p(-(q**2)) / 2
+    width = jnp.maximum(largest - smallest, 1e-6 * largest)
+    rest = smallest + width * (1 - walls.take(0.0, 1.0, 1)[0])
+    log_motor, log_perceptual = jnp.log1p(-rest), jnp.log(rest * (2 - rest)) / 2
     jacobian = jnp.log(width) - log_motor - 2 * log_perceptual - np.log(2)
     return log_v / 2 + log_perceptual, (log_v / 2 + log_motor)[None], jacobian
 
 
-def _root(share: Scalar) -> Scalar:
-    # Rounding must not give one of the two parts nothing at all.
-    return jnp.sqrt(jnp.clip(share, 1e-8, 1 - 1e-6))
+def _complement(share: Scalar) -> Scalar:
+    """1 - sqrt(1 - share), without cancellation."""
+    share = jnp.clip(share, 1e-12, 1 - 1e-6)
+    return share / (1 + jnp.sqrt(1 - share))
 
 
 def _ratios(model: BehaviorModel, logs: Values) -> Float[Array, " condition"]:
@@ -280,12 +288,13 @@ def _level_line(model: BehaviorModel, values: Values, ratios: Array, observation
     moments = observations.moments
     weight = jax.nn.sigmoid(2 * ratios)
     level = weight * moments.mean_x
-    if isinstance(model.actor, AbstractBeliefActor):
+    actor = model.actor
+    if isinstance(actor, AbstractBeliefActor):
         spread = model.spread({**values, "mu_0": jnp.ones(())}, observations.fixed)
 
         def shift(participant: Values, log_mu: Scalar) -> Scalar:
             sigma_post = posterior_sigma(participant["sigma_0"], participant["sigma"])
-            strategy = model.actor.strategy(sigma_post, participant["sigma_r"], model.actor.cost_parameters(participant))
+            strategy = actor.strategy(sigma_post, participant["sigma_r"], actor.cost_parameters(participant))
             return strategy(log_mu) - log_mu
 
         level = level + jax.vmap(shift)(spread, moments.mean_y)
@@ -299,8 +308,8 @@ def _level_line(model: BehaviorModel, values: Values, ratios: Array, observation
 def _expect_level(model: BehaviorModel, observations: Observations, low: Array, high: Array) -> tuple[Array, Array]:
     """Where the level is expected, and how surely: by the regression, and between its walls.
 
-    Where the prior hardly matters the walls are closer together than the data can resolve, and mu_0 is slack; elsewhere the data
-    say where the level is. The precision-weighted mean of both is a coordinate of unit scale in either case.
+    Where the prior hardly matters the walls are closer together than the data can resolve, and mu_0 is slack; elsewhere the
+    data say where the level is. The precision-weighted mean of both is a coordinate of unit scale in either case.
     """
     num = model.num_entries("mu_0")
     moments = observations.moments
@@ -308,8 +317,6 @@ def _expect_level(model: BehaviorModel, observations: Observations, low: Array, 
     error = jnp.sqrt(residual_variance(observations) / jnp.maximum(moments.count, 1.0))
     error, mean = jnp.maximum(error, 0.4 if bends else 0.0)[:num], moments.mean_y[:num]
     half_width = (high - low) / 2
-    if not np.all(np.isfinite(_log_bounds(model, "mu_0"))):
-        return mean, error
     share = half_width**2 / (half_width**2 + error**2)
     middle = (low + high) / 2
     return middle + share * (mean - middle), error * jnp.sqrt(share)
@@ -361,15 +368,22 @@ def _is_logarithmic(model: BehaviorModel, name: str) -> bool:
 
 
 def _coordinate_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
-    """Bounds of a cost parameter's coordinate."""
-    support = model.priors[name].support
-    return _log_bounds(model, name) if _is_logarithmic(model, name) else (support.low, support.high)
+    """Bounds of a cost parameter's coordinate; an unbounded prior ends where it has hardly any mass left."""
+    prior = model.priors[name]
+    low, high = prior.support.low, prior.support.high
+    if not (np.isfinite(high) and (low > 0 or not _is_logarithmic(model, name))):
+        with jax.ensure_compile_time_eval():
+            ends = np.asarray(prior.distribution().icdf(jnp.array([NEGLIGIBLE_MASS, 1 - NEGLIGIBLE_MASS])), float)
+        low, high = max(low, ends[0]), min(high, ends[1])
+    return (float(np.log(low)), float(np.log(high))) if _is_logarithmic(model, name) else (low, high)
 
 
 def _log_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
+    """Logarithms of a prior's bounds, kept finite: derivatives of infinite walls are not numbers."""
     support = model.priors[name].support
     with np.errstate(divide="ignore"):
-        return float(np.log(support.low)), float(np.log(support.high))
+        low, high = np.clip(np.log([support.low, support.high]), -FARTHEST_LOG, FARTHEST_LOG)
+    return float(low), float(high)
 
 
 def _shape(model: BehaviorModel, name: str) -> tuple[int, ...]:

@@ -54,8 +54,9 @@ def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> Weight
             # arviz-stats takes the logarithms of inverse weights, as it does for leave-one-out.
             with np.errstate(all="ignore"):
                 log_w, khat[i] = array_stats.psislw(-finite[i])
-        except ValueError:  # all tail weights are equal: too few draws count
+        except ValueError:  # all tail weights are equal: either none counts, or all do
             log_w = finite[i] - np.log(np.exp(finite[i]).sum())
+            khat[i] = 0.0 if ess[i] > raw.shape[1] / 2 else np.inf
         smoothed[i] = np.where(np.isfinite(raw[i]), log_w, -np.inf)
     return WeightCheck(smoothed.reshape(log_weight.shape), np.where(np.isnan(khat), np.inf, khat), ess, log_evidence)
 

@@ -1,8 +1,9 @@
 """Importance sampling in observable coordinates: no warm-up, no trees, one batch.
 
-A proposal from the regression alone is nearly the posterior of a confounded design, and covers that of any other. A few rounds
-improve it where the data say more: draw, weight by the exact posterior, temper the weights until enough draws count, refit the
-mixture. Only the last round's draws are used, with their exact weights, so the rounds cost efficiency, never correctness.
+A proposal from the regression alone is nearly the posterior of a confounded design, and covers that of any other. A few
+rounds improve it where the data say more: draw, weight by the exact posterior, temper the weights until enough draws count,
+refit the mixture. Only the last round's draws are used, with their exact weights, so the rounds cost efficiency, never
+correctness.
 """
 
 from typing import NamedTuple
@@ -16,12 +17,11 @@ from designstudio.behavior.observations import Observations
 from designstudio.fit.coordinates import Guess, guess
 from designstudio.fit.mixture import (
     Mixture,
-    Points,
     Weights,
     draw_from_mixture,
     mixture_log_density,
-    refit_mixture,
     place_components,
+    refit_mixture,
     start_mixture,
 )
 from designstudio.fit.settings import ImportanceSettings

@@ -1,9 +1,9 @@
 """The proposal of importance sampling: a mixture that learns from its own weighted draws.
 
-One component comes from the regression and stays as it is: Student's t along what the data determine, uniform along slack. It keeps
-the tails heavy. The others are multivariate t's, refitted by weighted expectation-maximisation (population Monte Carlo).
-Everything is for one data set, in *standard units*: the regression's estimate is 0 and its standard error (for slack, half of
-the allowed range) is 1.
+One component comes from the regression and stays as it is: Student's t along what the data determine, uniform along slack.
+It keeps the tails heavy. The others are multivariate t's, refitted by weighted expectation-maximisation (population Monte
+Carlo). Everything is for one data set, in *standard units*: the regression's estimate is 0 and its standard error (for
+slack, half of the allowed range) is 1.
 """
 
 from typing import NamedTuple

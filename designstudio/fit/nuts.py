@@ -1,12 +1,12 @@
 """NUTS in whitened observable coordinates, one chain; vmapped over chains and data sets it runs them all in step.
 
 Chains that run in step wait for the longest trajectory among them, so trajectories must be short: importance sampling has
-already found the posterior's centre and covariance, in whose units a few steps cross it, and it provides the starting points. Walls
-are mirrors (see `coordinates`), so a chain at a bound of the prior bounces instead of diverging.
+already found the posterior's centre and covariance, in whose units a few steps cross it, and it provides the starting
+points. Walls are mirrors (see `coordinates`), so a chain at a bound of the prior bounces instead of diverging.
 
 Between two trajectories the chain is offered one independent draw from the importance proposal, taken or left by the
-Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal. Trajectories find what the proposal missed;
-offers jump along confounded ridges, whose walls force trajectories to take tiny steps.
+Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal. Trajectories find what the
+proposal missed; offers jump along confounded ridges, whose walls force trajectories to take tiny steps.
 """
 
 from typing import NamedTuple

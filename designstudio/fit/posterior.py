@@ -1,7 +1,8 @@
 """Posteriors as a DataTree that ArviZ accepts as it is, and as files.
 
-Groups: `posterior`, `sample_stats` (dims dataset, chain, draw), `log_likelihood` (if kept), `observed_data`, `constant_data`, and
-`diagnostics` with one verdict for each data set. Settings, seed and versions are attributes of the root.
+Groups: `posterior`, `sample_stats` (dims dataset, chain, draw), `log_likelihood` (if kept), `observed_data`,
+`constant_data`, and `diagnostics` with one verdict for each data set. Settings, seed and versions are attributes of the
+root.
 """
 
 import json

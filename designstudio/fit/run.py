@@ -10,7 +10,7 @@ parameters.
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +21,14 @@ from jaxtyping import Array, Key
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations, sort_by_noise
 from designstudio.behavior.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
-from designstudio.fit.batches import ImportanceBatch, compute_pointwise, iterate_batches, local_mesh, run_importance, run_nuts
+from designstudio.fit.batches import (
+    ImportanceBatch,
+    compute_pointwise,
+    iterate_batches,
+    local_mesh,
+    run_importance,
+    run_nuts,
+)
 from designstudio.fit.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
 from designstudio.fit.nuts import Chain
 from designstudio.fit.posterior import build_posterior
@@ -199,10 +206,7 @@ class _Run:
                 run_keys = _fold(keys, repeat)
                 runs.append(run_nuts(self.model, observations, start, run_keys, self._nuts))
                 start = start._replace(starts=runs[-1].last)
-            chains = jax.tree.map(
-                lambda *parts: np.concatenate([np.asarray(part)[:num] for part in parts], axis=2)[:, :, ::num_repeats],
-                *(run._replace(last=run.log_density) for run in runs),
-            )
+            chains = _join(runs, num)
             at = chosen[:num]
             check = check_chains(chains.values)
             self._keep(at, chains.values)
@@ -302,6 +306,14 @@ def _note_weak_data(results: _Results, trials: xr.Dataset) -> None:
             reason = "; ".join(filter(None, [*weaknesses, str(diagnostics["reason"][i])]))
             diagnostics["reason"][i] = reason[:160]
             diagnostics["is_good"][i] = False
+
+
+def _join(runs: list[Chain], num: int) -> Any:
+    """Chains that went on from each other, thinned to the length of one; only the first data sets count."""
+    parts = [run._replace(last=run.log_density) for run in runs]
+    return jax.tree.map(
+        lambda *arrays: np.concatenate([np.asarray(array)[:num] for array in arrays], axis=2)[:, :, :: len(runs)], *parts
+    )
 
 
 def _fold(keys: Key[Array, " dataset"], number: int) -> Key[Array, " dataset"]:

@@ -52,12 +52,10 @@ class FitSettings:
 
     Attributes:
         method: `importance` (fast), `nuts` (the reference), or `auto`: importance sampling, and NUTS where that fails.
-        num_chains: chains, or blocks of importance draws, of each data set.
-        num_draws: draws kept from each chain.
-        max_rhat: largest acceptable R-hat.
-        min_ess: fewest acceptable effective draws of any parameter.
-        max_khat: largest acceptable Pareto k-hat of the importance weights.
-        max_divergent: largest acceptable share of divergent trajectories. Trajectories only have to be good on average: between
+        num_chains: chains, or blocks of importance draws, of each data set. num_draws: draws kept from each chain.
+        max_rhat: largest acceptable R-hat. min_ess: fewest acceptable effective draws of any parameter. max_khat: largest
+        acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
+        trajectories. Trajectories only have to be good on average: between
             two of them a chain is offered an independent draw.
         batch_size: data sets that all devices together work on at once.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.

@@ -67,7 +67,7 @@ def test_the_marginal_density_is_prior_times_likelihood():
 def test_an_unknown_likelihood_is_refused():
     model = BehaviorModel(ACTOR)
     observations = observe(np.zeros((1, 3)), np.zeros((1, 3)), np.ones((1, 3), bool), {})
-    with pytest.raises(UnknownNameError, match="Unknown likelihood 'exact'. Available: marginal, latent."):
+    with pytest.raises(UnknownNameError, match=r"Unknown likelihood 'exact'\. Available: marginal, latent\."):
         behave(model, observations, likelihood="exact")
 
 

@@ -107,7 +107,7 @@ def test_the_proposal_is_nearly_the_posterior(weighted):
 
 def test_tempering_leaves_the_asked_number_of_effective_draws():
     log_weights = 10 * jax.random.normal(jax.random.key(10), (1000,)).at[:50].set(-jnp.inf)
-    weights = temper(log_weights, 125)
+    weights = jax.jit(temper)(log_weights, 125)
     np.testing.assert_allclose(weights.sum(), 1.0, rtol=1e-5)
     assert 125 <= 1 / np.sum(np.asarray(weights) ** 2) * (1 + 1e-4) < 128
     assert (np.asarray(weights[:50]) == 0).all()
@@ -139,8 +139,13 @@ MIXTURES = {
 def test_the_density_of_the_mixture_is_that_of_its_draws(name, is_slack):
     """The mean of f(x) / q(x) over draws from q is the integral of f: one, for any density f where q is positive."""
     mixture, num = MIXTURES[name], 40_000
-    points = draw_from_mixture(mixture, is_slack, num, key=jax.random.key(12))
-    log_density = np.asarray(mixture_log_density(mixture, is_slack, points))
+
+    @jax.jit
+    def draw(key):
+        points = draw_from_mixture(mixture, is_slack, num, key=key)
+        return points, mixture_log_density(mixture, is_slack, points)
+
+    points, log_density = map(np.asarray, draw(jax.random.key(12)))
     assert np.isfinite(log_density).all()
     for low, high in ((-0.9, 0.9), (0.0, 0.8), (-0.7, 0.1)):
         uniform = np.all((points > low) & (points < high), axis=1) / (high - low) ** 2
@@ -156,7 +161,8 @@ def test_the_density_of_the_mixture_integrates_to_one():
     )
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     points = np.stack(np.meshgrid(middles, middles, indexing="ij"), -1).reshape(-1, 2).astype(np.float32)
-    density = np.exp(np.asarray(mixture_log_density(MIXTURES["three components"], (False, True), points), float))
+    evaluate = jax.jit(lambda points: mixture_log_density(MIXTURES["three components"], (False, True), points))
+    density = np.exp(np.asarray(evaluate(points), float))
     assert abs(widths @ density.reshape(len(middles), -1) @ widths - 1) < 5e-3
 
 
@@ -168,7 +174,6 @@ def test_nearly_equal_weights_are_the_best_there_are():
     assert check.khat[0] < 0.5
 
 
-@pytest.mark.xfail(reason="no tail can be fitted to equal weights, and check_weights then calls k-hat infinite")
 def test_equal_weights_are_good():
     check = check_weights(np.full((1, 4, 500), -3.0))
     np.testing.assert_allclose(check.ess, 2000)

@@ -1,0 +1,329 @@
+"""How fast and how surely data sets are fitted.
+
+    python studies/benchmark/fits.py [--only nuts,costs,importance,longer,compile,scale] [--out studies/benchmark/results]
+
+Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set
+by data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws;
+`importance`, speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and
+standard deviations against a run a hundred times as long; `compile`, cold and warm starts, each in a process of its own;
+`scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are measured in one run. Everything is printed and written
+as CSV.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from numpyro.infer import MCMC, NUTS
+
+from designstudio.actors import AbstractActor, ExactActor, load_actor
+from designstudio.behavior.generative import behave
+from designstudio.behavior.model import BehaviorModel
+from designstudio.behavior.observations import sort_by_noise
+from designstudio.behavior.packing import pack_trials
+from designstudio.cli.calibrate import write_csv
+from designstudio.costs import get_cost
+from designstudio.costs.base import AbstractClosedFormCost
+from designstudio.fit.batches import run_importance
+from designstudio.fit.diagnostics import check_chains, check_weights
+from designstudio.fit.run import choose_importance, fit_datasets
+from designstudio.fit.settings import FitSettings, ImportanceSettings
+from designstudio.parameters import population_priors
+from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
+
+NUM_DATASETS = 100
+PARTS = ("compile", "nuts", "costs", "importance", "longer", "scale")
+LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
+OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--first-draw", metavar="COST", help="used by the part `compile`")
+    arguments = parser.parse_args()
+    if arguments.first_draw:
+        time_first_draw(arguments.first_draw)
+        return
+    parts = {
+        "compile": measure_compilation,
+        "nuts": compare_with_latent,
+        "costs": compare_costs,
+        "importance": measure_importance,
+        "longer": compare_with_longer,
+        "scale": measure_scale,
+    }
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in arguments.only.split(","):
+        rows = parts[name]()
+        for row in rows:
+            print(name, row, flush=True)
+        write_csv(arguments.out / f"fits_{name}.csv", rows)
+
+
+def pick_actor(name: str) -> AbstractActor:
+    """Closed form where there is one, else the package's amortized actor."""
+    cost = get_cost(name)
+    return ExactActor(cost) if isinstance(cost, AbstractClosedFormCost) else load_actor(name)
+
+
+def simulate(model: BehaviorModel, num_datasets: int, num_trials: int, truth: dict[str, Any] | None = None) -> Any:
+    """Participants and trials of the paper's population, or of one participant."""
+    key = jax.random.key(2024)
+    population = population_priors(model.parameters)
+    people = draw_participants(model, num_datasets, key=jax.random.fold_in(key, 0), population=population)
+    if truth is not None:
+        values = {name: np.broadcast_to(value, (num_datasets, *np.shape(value))) for name, value in truth.items()}
+        people = label_participants(model.parameters, values)
+    shape = (num_datasets, model.num_conditions, num_trials)
+    stimuli = draw_stimuli(*shape, low=0.25, high=5.0, key=jax.random.fold_in(key, 1))
+    return people, simulate_trials(model, people, stimuli, key=jax.random.fold_in(key, 2))
+
+
+def time_fit(model: BehaviorModel, trials: xr.Dataset, people: xr.Dataset, settings: FitSettings) -> tuple[float, Any]:
+    """Seconds of the second of two fits (the first compiles)."""
+    fixed = {name: people[name] for name in model.fixed}
+    fit_datasets(model, trials, fixed=fixed, settings=settings)
+    started = time.monotonic()
+    posterior = fit_datasets(model, trials, fixed=fixed, settings=settings)
+    return time.monotonic() - started, posterior
+
+
+def nuts_settings() -> FitSettings:
+    return FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False)
+
+
+def compare_with_latent(num_sequential: int = 10, num_compiled: int = 3) -> list[dict[str, Any]]:
+    """Effective draws per second: the studio's NUTS, and the paper's method in this repository."""
+    model = BehaviorModel(pick_actor("quadratic"), fixed=("sigma",))
+    people, trials = simulate(model, NUM_DATASETS, 60)
+    seconds, posterior = time_fit(model, trials, people, nuts_settings())
+    ours = posterior["diagnostics"]["ess"].values.sum() / seconds
+    rows = [_latent_row("studio: all data sets at once", NUM_DATASETS, seconds, posterior["diagnostics"], ours, ours)]
+    amortized = BehaviorModel(load_actor("quadratic"), fixed=("sigma",))
+    observations, _ = sort_by_noise(pack_trials(trials, amortized, {"sigma": people["sigma"]}))
+
+    def run(sampler: MCMC, index: int) -> np.ndarray:
+        data = jax.tree.map(lambda array: jnp.asarray(array[index]), observations)
+        sampler.run(jax.random.key(index), amortized, data, likelihood="latent")
+        draws = sampler.get_samples(group_by_chain=True)
+        check = check_chains({name: np.asarray(draws[name])[None] for name in amortized.free})
+        return np.array([check.ess[0], check.rhat[0]])
+
+    def build() -> MCMC:
+        return MCMC(
+            NUTS(behave), num_warmup=500, num_samples=500, num_chains=4, chain_method="vectorized", progress_bar=False,
+            jit_model_args=True,
+        )  # fmt: skip
+
+    sampler = build()
+    run(sampler, 0)
+    for label, count, fresh in (
+        ("latent, one after the other, compiled once", num_sequential, False),
+        ("latent, compiled for each data set", num_compiled, True),
+    ):
+        started, checks = time.monotonic(), []
+        for i in range(count):
+            if fresh:
+                jax.clear_caches()
+                sampler = build()
+            checks.append(run(sampler, i))
+        seconds = time.monotonic() - started
+        ess, rhat = np.array(checks).T
+        diagnostics = xr.Dataset({"ess": ("dataset", ess), "rhat": ("dataset", rhat)})
+        rows.append(_latent_row(label, count, seconds, diagnostics, ess.sum() / seconds, ours))
+    return rows
+
+
+def _latent_row(label: str, count: int, seconds: float, diagnostics: Any, rate: float, ours: float) -> dict[str, Any]:
+    return {
+        "method": label,
+        "data sets": count,
+        "seconds a data set": f"{seconds / count:.3f}",
+        "median of smallest effective draws": f"{np.median(diagnostics['ess']):.0f}",
+        "largest R-hat": f"{np.max(diagnostics['rhat'].values):.3f}",
+        "effective draws a second": f"{rate:.0f}",
+        "studio is faster by": f"{ours / rate:.1f}",
+    }
+
+
+def compare_costs() -> list[dict[str, Any]]:
+    """Time of NUTS and of importance sampling for every kind of cost, sigma fixed, 60 trials."""
+    rows: list[dict[str, Any]] = []
+    reference = 0.0
+    for name in ("quadratic", *OTHER_COSTS):
+        model = BehaviorModel(pick_actor(name), fixed=("sigma",))
+        people, trials = simulate(model, NUM_DATASETS, 60)
+        seconds, posterior = time_fit(model, trials, people, nuts_settings())
+        reference = reference or seconds
+        diagnostics = posterior["diagnostics"]
+        rows.append(
+            {
+                "cost": name,
+                "seconds": f"{seconds:.2f}",
+                "times quadratic": f"{seconds / reference:.1f}",
+                "median of smallest effective draws": f"{np.median(diagnostics['ess']):.0f}",
+                "largest R-hat": f"{np.max(diagnostics['rhat'].values):.3f}",
+                "failed": int((~diagnostics["is_good"].values).sum()),
+            }
+        )
+        print("costs", rows[-1], flush=True)
+    return rows
+
+
+def importance_cases() -> list[tuple[str, str, BehaviorModel, dict[str, Any] | None, int]]:
+    """Designs on which importance sampling is measured."""
+    cases: list[tuple[str, str, BehaviorModel, dict[str, Any] | None, int]] = [
+        (name, "one level, 90 trials", BehaviorModel(pick_actor(name)), None, 90)
+        for name in ("quadratic_effort", "asymmetric_quadratic", *OTHER_COSTS)
+    ]
+    for name, own in (("quadratic_effort", {"beta": 0.9}), ("asymmetric_quadratic", {"alpha": 0.4})):
+        model = BehaviorModel(pick_actor(name), num_conditions=2, per_condition=("sigma",))
+        for label, levels in LEVELS.items():
+            truth = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": np.array(levels), "sigma_r": 0.15, **own}
+            cases.append((name, f"two levels, {label}, 45 + 45 trials", model, truth, 45))
+    return cases
+
+
+def measure_importance() -> list[dict[str, Any]]:
+    """Seconds, effective draws and k-hat of 4,000 draws for 100 data sets; and what escalation then leaves."""
+    rows = []
+    for name, design, model, truth, num_trials in importance_cases():
+        _, trials = simulate(model, NUM_DATASETS, num_trials, truth)
+        observations, _ = sort_by_noise(pack_trials(trials, model))
+        settings = choose_importance(model, FitSettings())
+        keys = jax.random.split(jax.random.key(0), NUM_DATASETS)
+        seconds = []
+        for _ in range(4):
+            started = time.monotonic()
+            batch = jax.block_until_ready(run_importance(model, observations, keys, settings))
+            seconds.append(time.monotonic() - started)
+        check = check_weights(np.asarray(batch.log_weight))
+        fitted: Any = fit_datasets(model, trials, settings=FitSettings(method="importance", keeps_log_likelihood=False))
+        draws = {str(n): fitted["posterior"][n].values for n in fitted["posterior"]}
+        rhat = check_chains(draws).rhat
+        rows.append(
+            {
+                "cost": name,
+                "design": design,
+                "seconds": f"{min(seconds[1:]):.2f}",
+                "median effective draws": f"{np.median(check.ess):.0f}",
+                "p5": f"{np.quantile(check.ess, 0.05):.0f}",
+                "at least 500": f"{np.mean(check.ess >= 500):.0%}",
+                "at least 300": f"{np.mean(check.ess >= 300):.0%}",
+                "k-hat below 0.7": f"{np.mean(check.khat < 0.7):.0%}",
+                "good after escalation": f"{np.mean(fitted['diagnostics']['is_good'].values):.0%}",
+                "R-hat below 1.05": f"{np.mean(rhat < 1.05):.0%}",
+            }
+        )
+        print("importance", rows[-1], flush=True)
+    return rows
+
+
+def compare_with_longer(num_datasets: int = 10) -> list[dict[str, Any]]:
+    """Means and standard deviations of 4,000 draws against 400,000, on one-level and two-level designs."""
+    rows = []
+    cases = [case for case in importance_cases() if case[0] == "quadratic_effort"]
+    for name, design, model, truth, num_trials in cases:
+        _, trials = simulate(model, num_datasets, num_trials, truth)
+        observations, _ = sort_by_noise(pack_trials(trials, model))
+        short = choose_importance(model, FitSettings())
+        long = ImportanceSettings(num_rounds=short.num_rounds, num_blocks=4, block_size=100_000)
+        moments = []
+        for seed, settings in ((0, short), (1, long)):
+            keys = jax.random.split(jax.random.key(seed), num_datasets)
+            batch = run_importance(model, observations, keys, settings)
+            weights = np.exp(check_weights(np.asarray(batch.log_weight)).log_weight)
+            moments.append({n: _moments(np.asarray(v, float), weights) for n, v in batch.values.items()})
+        means = np.concatenate([_flat((s[0] - r[0]) / r[1]) for s, r in _pairs(moments)])
+        spreads = np.concatenate([_flat(s[1] / r[1] - 1) for s, r in _pairs(moments)])
+        rows.append(
+            {
+                "cost": name,
+                "design": design,
+                "mean differs by, in sd (rms)": f"{np.sqrt(np.mean(means**2)):.3f}",
+                "at most": f"{np.abs(means).max():.3f}",
+                "sd differs by (rms)": f"{np.sqrt(np.mean(spreads**2)):.1%}",
+                "sd at most": f"{np.abs(spreads).max():.1%}",
+            }
+        )
+    return rows
+
+
+def _moments(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    weights = weights.reshape(weights.shape + (1,) * (values.ndim - 3))
+    mean = (weights * values).sum((1, 2))
+    return mean, np.sqrt((weights * (values - mean[:, None, None]) ** 2).sum((1, 2)))
+
+
+def _pairs(moments: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
+    return [(moments[0][name], moments[1][name]) for name in moments[0]]
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    return np.asarray(array).ravel()
+
+
+def time_first_draw(name: str) -> None:
+    """Print the seconds from calling a fit to having its draws, in this process."""
+    cost, method = name.split(":")
+    model = BehaviorModel(pick_actor(cost), fixed=("sigma",))
+    people, trials = simulate(model, NUM_DATASETS, 60)
+    settings = FitSettings(method=method, num_draws=500, keeps_log_likelihood=False)
+    started = time.monotonic()
+    fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    print(time.monotonic() - started)
+
+
+def measure_compilation() -> list[dict[str, Any]]:
+    """Seconds to the first draws with an empty and with a filled compilation cache."""
+    rows = []
+    for name in ("quadratic:importance", "quadratic:nuts", "inverted_gaussian:importance"):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": folder}
+            command = [sys.executable, __file__, "--first-draw", name]
+            cold, warm = (
+                float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+                for _ in range(2)
+            )
+        cost, method = name.split(":")
+        rows.append({"cost": cost, "method": method, "seconds, cold": f"{cold:.1f}", "seconds, cached": f"{warm:.1f}"})
+        print("compile", rows[-1], flush=True)
+    return rows
+
+
+def measure_scale() -> list[dict[str, Any]]:
+    """Time and memory for ever more data sets of 120 trials, two levels, all parameters free."""
+    model = BehaviorModel(pick_actor("quadratic_effort"), num_conditions=2, per_condition=("sigma",))
+    rows = []
+    for num_datasets in (50, 200, 1000):
+        people, trials = simulate(model, num_datasets, 60)
+        settings = FitSettings(method="importance", num_draws=500, batch_size=50)
+        seconds, posterior = time_fit(model, trials, people, settings)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        rows.append(
+            {
+                "data sets": num_datasets,
+                "seconds": f"{seconds:.1f}",
+                "milliseconds a data set": f"{1000 * seconds / num_datasets:.0f}",
+                "peak memory (GiB)": f"{memory:.2f}",
+                "good": f"{np.mean(posterior['diagnostics']['is_good'].values):.1%}",
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    main()
