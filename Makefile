@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: quickstart test lint types layers unit benchmark zoo clean
+.PHONY: quickstart test lint types layers unit benchmark calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/designstudio actors
@@ -24,10 +24,17 @@ layers: $(VENV)/.installed-dev
 unit: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Accuracy, training time and a million actions: the numbers in README. About a quarter of an hour.
+# Accuracy, training time, a million actions, fits: the numbers in README. About half an hour.
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/actors.py
+	$(BIN)/python studies/benchmark/fits.py
 	$(BIN)/python studies/readme.py
+
+# Simulation-based calibration of all seven costs, 1,000 data sets each. About half an hour.
+calibration: $(VENV)/.installed
+	for cost in quadratic absolute quadratic_effort asymmetric_quadratic inverted_gaussian linex absolute_effort; do \
+		$(BIN)/designstudio calibrate $$cost --datasets 1000 --out studies/calibration/results || exit 1; done
+	$(BIN)/python studies/calibration/summarize.py
 
 # Train the actors that come with the package again. About three minutes.
 zoo: $(VENV)/.installed

@@ -30,6 +30,8 @@ def fill(text: str) -> str:
         "quickstart": make_quickstart(),
         "accuracy": make_accuracy(),
         "throughput": make_table(read_rows("actors_throughput.csv")),
+        "importance": make_table(read_rows("fits_importance.csv")),
+        "latent": make_table(read_rows("fits_nuts.csv")),
     }
     for name, block in blocks.items():
         pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)

@@ -1,0 +1,43 @@
+"""One table and one figure from the calibrations of all costs.
+
+python studies/calibration/summarize.py
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from designstudio.cli.calibrate import make_rows, write_csv
+from designstudio.costs import PAPER_COST_NAMES, get_cost
+from designstudio.present.calibration import draw_calibration_page
+from designstudio.present.figures import save_figure
+from designstudio.score.calibration import score_calibration
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """Summarise the ranks that are there."""
+    by_cost = {name: read_ranks(name) for name in PAPER_COST_NAMES if (RESULTS / f"{name}_ranks.csv").exists()}
+    rows = [row for name, ranks in by_cost.items() for row in make_rows(name, score_calibration(ranks))]
+    write_csv(RESULTS / "summary.csv", rows)
+    outside = [f"{row['quantity']} ({row['cost']})" for row in rows if not row["is_inside"]]
+    print(f"{len(rows)} quantities of {len(by_cost)} costs; outside their band: {', '.join(outside) or 'none'}.")
+    failed = {row["cost"]: row["failed"] for row in rows}
+    print("Failed fits: " + ", ".join(f"{name} {count}" for name, count in failed.items()) + ".")
+    symbols = {parameter.name: parameter.symbol for name in by_cost for parameter in get_cost(name).all_parameters}
+    figure = draw_calibration_page(by_cost, title="Simulation-based calibration", symbols=symbols)
+    save_figure(figure, RESULTS / "calibration.png")
+
+
+def read_ranks(name: str) -> xr.Dataset:
+    """Ranks of one cost."""
+    with (RESULTS / f"{name}_ranks.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return xr.Dataset({quantity: ("dataset", np.array([float(row[quantity]) for row in rows])) for quantity in rows[0]})
+
+
+if __name__ == "__main__":
+    main()
