@@ -5,7 +5,7 @@ posterior draws. If simulation, likelihood and sampler are all right, the ranks 
 the quantities that a confounded design trades: log mu_0 (1 - w_m) + log of the cost's parameter, and sigma_0 / sigma.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -16,6 +16,7 @@ from jaxtyping import Float
 from designstudio.behavior.model import BehaviorModel
 from designstudio.fit.run import ProgressCallback, fit_datasets
 from designstudio.fit.settings import FitSettings
+from designstudio.parameters import Parameter
 from designstudio.score.calibration import fractional_ranks
 from designstudio.simulate import draw_participants, draw_stimuli, simulate_trials
 
@@ -81,6 +82,15 @@ def calibrate(
             np.where(is_good, fractional_ranks(flat, true[name].reshape(num_datasets), rng=rng), np.nan),
         )
     return Calibration(xr.Dataset(ranks), diagnostics)
+
+
+def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:
+    """Short labels of everything that is ranked, for the panels of a figure."""
+    symbols = {"sigma_0 / sigma": "σ₀ / σ"}
+    for parameter in parameters:
+        symbols[parameter.name] = parameter.symbol
+        symbols[f"log mu_0 (1 - w_m) + log {parameter.name}"] = f"(1-w) log μ₀ + log {parameter.symbol}"
+    return symbols
 
 
 def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Float[np.ndarray, "dataset chain draw"]]:

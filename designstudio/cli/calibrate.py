@@ -86,6 +86,7 @@ def make_rows(cost: str, scores: xr.Dataset) -> list[dict[str, Any]]:
 
 def write_calibration(cost: str, ranks: xr.Dataset, rows: list[dict[str, Any]], parameters: Any, out: Path) -> None:
     """Ranks and table as CSV, the figure as PNG."""
+    from designstudio.calibrate import quantity_symbols  # noqa: PLC0415
     from designstudio.present.calibration import draw_calibration  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.present.figures import save_figure  # noqa: PLC0415
 
@@ -96,8 +97,8 @@ def write_calibration(cost: str, ranks: xr.Dataset, rows: list[dict[str, Any]], 
         out / f"{cost}_ranks.csv",
         [{name: f"{values[i]:.4f}" for name, values in columns.items()} for i in range(ranks.sizes["dataset"])],
     )
-    symbols = {parameter.name: parameter.symbol for parameter in parameters}
-    save_figure(draw_calibration(ranks, title=f"Calibration of {cost}", symbols=symbols), out / f"{cost}.png")
+    figure = draw_calibration(ranks, title=f"Calibration of {cost}", symbols=quantity_symbols(parameters))
+    save_figure(figure, out / f"{cost}.png")
     typer.echo(f"Wrote {cost}_table.csv, {cost}_ranks.csv and {cost}.png to {out}.")
 
 

@@ -143,7 +143,7 @@ def _draw_panel(panel: CalibrationPanel, limit: float, *, has_ticks: tuple[bool,
         yticks=_label_ticks([-tick, 0.0, tick], has_ticks[1]),
         aspect=1.4,
         show_legend=False,
-        fontsize={"title": 11, "labels": 9, "ticks": 8},
+        fontsize={"title": 9, "labels": 9, "ticks": 8},
         backend="matplotlib",
         **opts,
     )

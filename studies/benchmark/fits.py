@@ -1,13 +1,13 @@
 """How fast and how surely data sets are fitted.
 
-    python studies/benchmark/fits.py [--only nuts,costs,importance,longer,compile,scale] [--out studies/benchmark/results]
+    python studies/benchmark/fits.py [--only nuts,costs,importance,longer,compile,scale,actors] [--out studies/benchmark/results]
 
-Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set
-by data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws;
-`importance`, speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and
-standard deviations against a run a hundred times as long; `compile`, cold and warm starts, each in a process of its own;
-`scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are measured in one run. Everything is printed and written
-as CSV.
+Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set by
+data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws; `importance`,
+speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and standard deviations
+against a run a hundred times as long; `actors`, posteriors under exact and amortized actors; `compile`, cold and warm starts,
+each in a process of its own; `scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are measured in one run.
+Everything is printed and written as CSV.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,17 +33,18 @@ from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import sort_by_noise
 from designstudio.behavior.packing import pack_trials
 from designstudio.cli.calibrate import write_csv
-from designstudio.costs import get_cost
+from designstudio.costs import PAPER_COST_NAMES, get_cost
 from designstudio.costs.base import AbstractClosedFormCost
 from designstudio.fit.batches import run_importance
 from designstudio.fit.diagnostics import check_chains, check_weights
 from designstudio.fit.run import choose_importance, fit_datasets
 from designstudio.fit.settings import FitSettings, ImportanceSettings
-from designstudio.parameters import population_priors
+from designstudio.parameters import analysis_priors, population_priors
+from designstudio.priors import PriorSet
 from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
 
 NUM_DATASETS = 100
-PARTS = ("compile", "nuts", "costs", "importance", "longer", "scale")
+PARTS = ("compile", "nuts", "costs", "importance", "longer", "scale", "actors")
 LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
 OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
 
@@ -64,6 +66,7 @@ def main() -> None:
         "importance": measure_importance,
         "longer": compare_with_longer,
         "scale": measure_scale,
+        "actors": compare_actors,
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.only.split(","):
@@ -323,6 +326,60 @@ def measure_scale() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def compare_actors() -> list[dict[str, Any]]:
+    """Posterior means and sds under the exact actor, by reweighting draws of the amortized one: 60 trials, sigma known."""
+    rows = []
+    for name in PAPER_COST_NAMES:
+        is_cheap = get_cost(name).num_terms == 1
+        num_datasets, num_draws = (NUM_DATASETS, 400) if is_cheap else (20, 50)
+        amortized = BehaviorModel(load_actor(name), fixed=("sigma",))
+        exact = BehaviorModel(ExactActor(get_cost(name)), fixed=("sigma",), priors=amortized_priors(amortized))
+        people, trials = simulate(amortized, num_datasets, 60)
+        settings = FitSettings(method="importance", num_draws=200, keeps_log_likelihood=False)
+        fitted: Any = fit_datasets(amortized, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+        observations, _ = sort_by_noise(pack_trials(trials, amortized, {"sigma": people["sigma"]}))
+        draws = {
+            n: jnp.asarray(fitted["posterior"][n].values.reshape(num_datasets, -1)[:, :: 800 // num_draws])
+            for n in amortized.free
+        }
+        ratio = np.asarray(_log_likelihoods(exact, observations, draws) - _log_likelihoods(amortized, observations, draws))
+        weights = np.exp(ratio - ratio.max(1, keepdims=True))
+        weights /= weights.sum(1, keepdims=True)
+        equal = np.full_like(weights, 1 / num_draws)
+        means, spreads = [], []
+        for values in draws.values():
+            array = np.asarray(values, float)[:, None]
+            reference = _moments(array, weights[:, None])
+            approximate = _moments(array, equal[:, None])
+            means.append((approximate[0] - reference[0]) / reference[1])
+            spreads.append(approximate[1] / reference[1] - 1)
+        is_close = (np.abs(means).max(0) < 0.1) & (np.abs(spreads).max(0) < 0.1)
+        rows.append(
+            {
+                "cost": name,
+                "data sets": num_datasets,
+                "mean differs by at most, in sd": f"{np.abs(means).max():.4f}",
+                "sd differs by at most": f"{np.abs(spreads).max():.2%}",
+                "within 0.1 sd and 10 %": f"{is_close.mean():.0%}",
+            }
+        )
+        print("actors", rows[-1], flush=True)
+    return rows
+
+
+def amortized_priors(model: BehaviorModel) -> PriorSet:
+    """The priors of an amortized model, truncated as they are, for an exact one."""
+    return PriorSet({**analysis_priors(model.parameters), **model.priors})
+
+
+@eqx.filter_jit
+def _log_likelihoods(model: BehaviorModel, observations: Any, draws: Any) -> Any:
+    """Log likelihood of every draw of every data set."""
+    return jax.lax.map(
+        lambda pair: jax.vmap(lambda values: model.log_likelihood(values, pair[0]))(pair[1]), (observations, draws)
+    )
 
 
 if __name__ == "__main__":

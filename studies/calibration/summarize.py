@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from designstudio.calibrate import quantity_symbols
 from designstudio.cli.calibrate import make_rows, write_csv
 from designstudio.costs import PAPER_COST_NAMES, get_cost
 from designstudio.present.calibration import draw_calibration_page
@@ -27,7 +28,7 @@ def main() -> None:
     print(f"{len(rows)} quantities of {len(by_cost)} costs; outside their band: {', '.join(outside) or 'none'}.")
     failed = {row["cost"]: row["failed"] for row in rows}
     print("Failed fits: " + ", ".join(f"{name} {count}" for name, count in failed.items()) + ".")
-    symbols = {parameter.name: parameter.symbol for name in by_cost for parameter in get_cost(name).all_parameters}
+    symbols = quantity_symbols(parameter for name in by_cost for parameter in get_cost(name).all_parameters)
     figure = draw_calibration_page(by_cost, title="Simulation-based calibration", symbols=symbols)
     save_figure(figure, RESULTS / "calibration.png")
 
