@@ -1,13 +1,13 @@
 """How fast and how surely data sets are fitted.
 
-    python studies/benchmark/fits.py [--only nuts,costs,importance,longer,compile,scale,actors] [--out studies/benchmark/results]
+    python studies/benchmark/fits.py [--only nuts,costs,...] [--out studies/benchmark/results]
 
-Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set by
-data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws; `importance`,
-speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and standard deviations
-against a run a hundred times as long; `actors`, posteriors under exact and amortized actors; `compile`, cold and warm starts,
-each in a process of its own; `scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are measured in one run.
-Everything is printed and written as CSV.
+Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set
+by data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws;
+`importance`, speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and
+standard deviations against a run a hundred times as long; `actors`, posteriors under exact and amortized actors; `compile`,
+cold and warm starts, each in a process of its own; `scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are
+measured in one run. Everything is printed and written as CSV.
 """
 
 import argparse
