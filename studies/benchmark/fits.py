@@ -12,6 +12,7 @@ measured in one run. Everything is printed and written as CSV.
 
 import argparse
 import dataclasses
+import functools
 import os
 import resource
 import subprocess
@@ -48,6 +49,7 @@ NUM_DATASETS = 100
 PARTS = ("compile", "nuts", "costs", "importance", "longer", "scale", "actors")
 LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
 OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
+LEFT_OUT: set[str] = set()
 
 
 def main() -> None:
@@ -55,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--without", default="", help="costs to leave out, such as absolute_effort, which takes minutes")
     parser.add_argument("--first-draw", metavar="COST", help="used by the part `compile`")
     arguments = parser.parse_args()
     if arguments.first_draw:
@@ -69,6 +72,7 @@ def main() -> None:
         "scale": measure_scale,
         "actors": compare_actors,
     }
+    LEFT_OUT.update(filter(None, arguments.without.split(",")))
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.only.split(","):
         rows = parts[name]()
@@ -121,16 +125,15 @@ def compare_with_latent(num_sequential: int = 10, num_compiled: int = 3) -> list
 
     def run(sampler: MCMC, index: int) -> np.ndarray:
         data = jax.tree.map(lambda array: jnp.asarray(array[index]), observations)
-        sampler.run(jax.random.key(index), amortized, data, likelihood="latent")
+        sampler.run(jax.random.key(index), data)
         draws = sampler.get_samples(group_by_chain=True)
         check = check_chains({name: np.asarray(draws[name])[None] for name in amortized.free})
         return np.array([check.ess[0], check.rhat[0]])
 
     def build() -> MCMC:
-        return MCMC(
-            NUTS(behave), num_warmup=500, num_samples=500, num_chains=4, chain_method="vectorized", progress_bar=False,
-            jit_model_args=True,
-        )  # fmt: skip
+        kernel = NUTS(functools.partial(behave, amortized, likelihood="latent"))
+        counts = {"num_warmup": 500, "num_samples": 500, "num_chains": 4}
+        return MCMC(kernel, **counts, chain_method="vectorized", progress_bar=False, jit_model_args=True)
 
     sampler = build()
     run(sampler, 0)
@@ -167,7 +170,7 @@ def compare_costs() -> list[dict[str, Any]]:
     """Time of NUTS and of importance sampling for every kind of cost, sigma fixed, 60 trials."""
     rows: list[dict[str, Any]] = []
     reference = 0.0
-    for name in ("quadratic", *OTHER_COSTS):
+    for name in ("quadratic", *(cost for cost in OTHER_COSTS if cost not in LEFT_OUT)):
         model = BehaviorModel(pick_actor(name), fixed=("sigma",))
         # The corner rule of absolute_effort is so slow that fewer data sets must do.
         num_datasets = 10 if model.rule.has_two_sides else NUM_DATASETS
@@ -203,7 +206,7 @@ def importance_cases() -> list[tuple[str, str, BehaviorModel, dict[str, Any] | N
         for label, levels in LEVELS.items():
             truth = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": np.array(levels), "sigma_r": 0.15, **own}
             cases.append((name, f"two levels, {label}, 45 + 45 trials", model, truth, 45))
-    return cases
+    return [case for case in cases if case[0] not in LEFT_OUT]
 
 
 def measure_importance() -> list[dict[str, Any]]:
@@ -337,7 +340,7 @@ def measure_scale() -> list[dict[str, Any]]:
 def compare_actors() -> list[dict[str, Any]]:
     """Posterior means and sds under the exact actor, by reweighting draws of the amortized one: 60 trials, sigma known."""
     rows = []
-    for name in PAPER_COST_NAMES:
+    for name in (cost for cost in PAPER_COST_NAMES if cost not in LEFT_OUT):
         is_cheap = get_cost(name).num_terms == 1
         num_datasets, num_draws = (NUM_DATASETS, 400) if is_cheap else (20, 50)
         amortized = BehaviorModel(load_actor(name), fixed=("sigma",))
