@@ -55,5 +55,7 @@ def test_its_python_runs(block):
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102
     if "actions" in names:
         assert names["actions"].is_inside.all()
+    elif "posterior" in names:
+        assert names["posterior"]["diagnostics"]["is_good"].values.all()
     else:
         assert names["power_law"].name in available_costs()
