@@ -43,5 +43,5 @@ def enable_compilation_cache() -> None:
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     # Small programs are worth keeping too: a study compiles dozens of them.
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -61,8 +61,8 @@ class QuadratureRule:
 POWER_LAW = QuadratureRule(num_centring_steps=1, num_nodes=1, is_exact=True)
 SMOOTH = QuadratureRule(num_centring_steps=1, num_nodes=3)
 CORNERED = QuadratureRule(num_centring_steps=3, num_nodes=8, has_two_sides=True)
-# Within a few hundredths of a nat: enough to learn where a posterior is, not to weigh draws.
-ROUGH = QuadratureRule(num_centring_steps=2, num_nodes=1)
+# For gentle bends: within 1e-5 nats for nearly all trials, but off by hundredths where a bend meets a narrow integrand.
+BENT = QuadratureRule(num_centring_steps=2, num_nodes=3)
 
 
 def choose_rule(cost: AbstractCost) -> QuadratureRule:
@@ -70,6 +70,11 @@ def choose_rule(cost: AbstractCost) -> QuadratureRule:
     if cost.num_terms == 1:
         return POWER_LAW
     return SMOOTH if cost.has_smooth_policy else CORNERED
+
+
+def choose_fast_rule(cost: AbstractCost) -> QuadratureRule:
+    """The rule with which posteriors are explored; where it is not that of `choose_rule`, results are corrected."""
+    return BENT if cost.bends_at_unit else choose_rule(cost)
 
 
 def response_log_density(
@@ -136,7 +141,7 @@ def _place(
         proposed = gain * (log_response - log_action + gain * centre) * (scale / sigma_r) ** 2
         if not rule.is_exact:
             proposed = jnp.clip(proposed, -FARTHEST_CENTRE, FARTHEST_CENTRE)
-        if step > 0:
+        if step > 0 and rule.has_two_sides:
             # Beyond a corner the linearisation points too far: go half the way where the whole way is uphill.
             is_worse = log_integrand(proposed, act(proposed)) < log_integrand(centre, log_action)
             proposed = jnp.where(is_worse, (centre + proposed) / 2, proposed)

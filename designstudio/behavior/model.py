@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from designstudio.actors.base import AbstractActor, AbstractBeliefActor
-from designstudio.behavior.density import CORNERED, ROUGH, QuadratureRule, choose_rule, response_log_density
+from designstudio.behavior.density import CORNERED, QuadratureRule, choose_fast_rule, choose_rule, response_log_density
 from designstudio.behavior.observations import Moments, Observations
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.parameters import Parameter, analysis_priors
@@ -115,20 +115,22 @@ class BehaviorModel(eqx.Module):
         terms = [jnp.sum(prior.distribution().log_prob(values[name])) for name, prior in self._priors]
         return jnp.sum(jnp.stack(terms))
 
-    def log_likelihood(self, values: Values, observations: Observations, *, is_rough: bool = False) -> Float[Array, ""]:
-        """Log likelihood of a data set, the measurements integrated out; if rough, by a cheaper rule."""
+    def log_likelihood(self, values: Values, observations: Observations, *, is_fast: bool = False) -> Float[Array, ""]:
+        """Log likelihood of a data set, the measurements integrated out; if fast, by `fast_rule`."""
         participants = self.spread(values, observations.fixed)
         if self.is_power_law:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
-        pointwise = self.pointwise_log_likelihood(values, observations, is_rough=is_rough)
-        return jnp.sum(jnp.where(observations.is_present, pointwise, 0.0))
+        pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
+        present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
+        # A dot product, not a sum: compilers merge a sum into the loop over trials, which then runs one trial at a time.
+        return present @ jnp.ones_like(present)
 
     def pointwise_log_likelihood(
-        self, values: Values, observations: Observations, *, is_rough: bool = False
+        self, values: Values, observations: Observations, *, is_fast: bool = False
     ) -> Float[Array, "condition trial"]:
         """Log density of every log response; padded trials have one too, to be masked."""
         participants = self.spread(values, observations.fixed)
-        rule = ROUGH if is_rough and not self.is_power_law else self.rule
+        rule = self.fast_rule if is_fast else self.rule
 
         def one_condition(
             participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]
@@ -143,6 +145,11 @@ class BehaviorModel(eqx.Module):
     def rule(self) -> QuadratureRule:
         """How measurements are integrated out."""
         return choose_rule(self.actor.cost) if isinstance(self.actor, AbstractBeliefActor) else CORNERED
+
+    @property
+    def fast_rule(self) -> QuadratureRule:
+        """How measurements are integrated out while the posterior is explored."""
+        return choose_fast_rule(self.actor.cost) if isinstance(self.actor, AbstractBeliefActor) else CORNERED
 
     @property
     def is_power_law(self) -> bool:

@@ -10,6 +10,7 @@ the belief's median relative to the ceiling: z = (log a - log mu_post + sigma_rÂ
 """
 
 import dataclasses
+import math
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +32,7 @@ class AbsoluteEffort(AbstractCost):
     parameters = (BETA,)
     num_terms = 18
     has_single_root = True
+    bends_at_unit = True
     base = Absolute()
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:
@@ -42,25 +44,34 @@ class AbsoluteEffort(AbstractCost):
     def log_anchor(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
         """The noise-free action with its corner rounded over half the noise."""
         width = total_noise(belief, sigma_r) / 2
-        excess = self._relative_median(belief, sigma_r, parameters)
-        # log(1 + w^(1/width)) with w = 0 allowed: at beta = 1 there is no ceiling.
-        log_excess = jnp.log(jnp.maximum(excess, 1e-30))
-        return belief.log_mu - sigma_r**2 - width * jax.nn.softplus(log_excess / width)
+        excess = self._log_relative_median(belief, sigma_r, parameters) / width
+        # log(1 + w^(1/width)), plainly: its absolute error is all that matters, and likelihoods call it very often.
+        rounding = jnp.where(excess > 30, excess, jnp.log(1 + jnp.exp(jnp.minimum(excess, 30.0))))
+        return belief.log_mu - sigma_r**2 - width * rounding
 
     def position(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
         """Where the belief's median lies relative to the ceiling, resolving the corner at the scale of the noise."""
         scale = 2 * total_noise(belief, sigma_r)
         lowest = _sigmoid(-1 / scale)
-        position = _sigmoid((self._relative_median(belief, sigma_r, parameters) - 1) / scale)
+        position = _sigmoid((jnp.exp(self._log_relative_median(belief, sigma_r, parameters)) - 1) / scale)
         return (2 * position - lowest - 1) / (1 - lowest)
 
     def shape_inputs(self, parameters: Values) -> Float[Array, " input"]:
         # The median relative to the ceiling says all.
         return jnp.zeros(0)
 
-    def _relative_median(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
+    def log_unit(self, parameters: Values) -> Scalar:
+        """The ceiling."""
         beta = parameters["beta"]
-        return 2 * (1 - beta) / beta * jnp.exp(belief.log_mu + sigma_r**2 / 2)
+        return jnp.log(beta) - jnp.log(2 * (1 - beta))
+
+    def parameters_at(self, log_unit: Scalar) -> dict[str, Scalar]:
+        return {"beta": jax.nn.sigmoid(log_unit + math.log(2))}
+
+    def _log_relative_median(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
+        beta = parameters["beta"]
+        # At beta = 1 there is no ceiling, and log w is as low as numbers go.
+        return jnp.log(jnp.maximum(2 * (1 - beta) / beta, 1e-30)) + belief.log_mu + sigma_r**2 / 2
 
 
 def _sigmoid(x: Scalar) -> Scalar:

@@ -64,6 +64,8 @@ class AbstractCost(ABC):
     has_single_root: bool = False
     # Whether log a bends little with log m. If not, or if it is not known, likelihoods are integrated with more care.
     has_smooth_policy: bool = False
+    # Whether the cost's only parameter sets a length, see `log_unit`, at which the policy bends.
+    bends_at_unit: bool = False
     # Something that users must know wherever the cost appears.
     note: str = ""
 
@@ -104,6 +106,14 @@ class AbstractCost(ABC):
         return jnp.array(
             [(2 * parameters[p.name] - p.box.low - p.box.high) / (p.box.high - p.box.low) for p in self.parameters]
         )
+
+    def log_unit(self, parameters: Values) -> Scalar:
+        """Logarithm of the length that the parameter sets; belief and action in this unit do not depend on it."""
+        raise NotImplementedError(f"The cost {self.name!r} sets no length.")
+
+    def parameters_at(self, log_unit: Scalar) -> dict[str, Scalar]:
+        """The parameters that set this length: the inverse of `log_unit`."""
+        raise NotImplementedError(f"The cost {self.name!r} sets no length.")
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:

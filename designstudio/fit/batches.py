@@ -42,10 +42,14 @@ def local_mesh() -> Mesh:
     return Mesh(np.array(jax.local_devices()), (DATASET,))
 
 
-def iterate_batches(num_datasets: int, size: int) -> Iterator[np.ndarray]:
-    """Indices of the data sets in each batch; the last one repeats its last data set."""
+def iterate_batches(num_datasets: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Indices of the data sets in each batch, and which of them are wanted: the last batch is filled up with copies.
+
+    Data sets are dealt out to the devices like cards, so that all have work even if there are few.
+    """
+    dealt = np.arange(size).reshape(-1, local_mesh().size).T.ravel()
     for first in range(0, num_datasets, size):
-        yield np.minimum(np.arange(first, first + size), num_datasets - 1)
+        yield np.minimum(first + dealt, num_datasets - 1), first + dealt < num_datasets
 
 
 def run_importance(
@@ -54,12 +58,17 @@ def run_importance(
     keys: Key[Array, " dataset"],
     settings: ImportanceSettings,
     learnt: Mixture | None = None,
+    *,
+    is_wanted: np.ndarray | None = None,
 ) -> ImportanceBatch:
-    """Importance sampling of a batch, from the beginning or going on from what was learnt."""
+    """Importance sampling of a batch, from the beginning or going on from what was learnt.
+
+    Only data sets that are wanted have meaningful results.
+    """
     if learnt is None:
         fresh = start_mixture(model.num_free, settings.num_components)
-        learnt = jax.tree.map(lambda array: jnp.broadcast_to(array, (len(keys), *array.shape)), fresh)
-    return _on_devices(_importance_program(settings), model, observations, keys, learnt)
+        learnt = jax.tree.map(lambda array: np.broadcast_to(array, (len(keys), *array.shape)), fresh)
+    return _on_devices(_importance_program(settings), model, is_wanted, observations, keys, learnt)
 
 
 def run_nuts(
@@ -68,26 +77,45 @@ def run_nuts(
     importance: ImportanceBatch,
     keys: Key[Array, " dataset"],
     settings: NutsSettings,
+    *,
+    is_wanted: np.ndarray | None = None,
 ) -> Chain:
     """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
     start = (importance.proposal, importance.whitening, importance.starts)
-    return _on_devices(_nuts_program(settings), model, observations, start, keys)
+    return _on_devices(_nuts_program(settings), model, is_wanted, observations, start, keys)
 
 
 def compute_pointwise(
-    model: BehaviorModel, observations: Observations, values: dict[str, Float[Array, "dataset chain draw ..."]]
+    model: BehaviorModel,
+    observations: Observations,
+    values: dict[str, Float[Array, "dataset chain draw ..."]],
+    *,
+    is_wanted: np.ndarray | None = None,
 ) -> Float[Array, "dataset chain draw condition trial"]:
     """Pointwise log likelihood of every draw of a batch."""
-    return _on_devices(_pointwise_program, model, observations, values)
+    return _on_devices(_pointwise_program, model, is_wanted, observations, values)
 
 
-def _on_devices(program: Any, model: BehaviorModel, *batch: Any) -> Any:
+def compute_correction(
+    model: BehaviorModel,
+    observations: Observations,
+    values: dict[str, Float[Array, "dataset chain draw ..."]],
+    *,
+    is_wanted: np.ndarray | None = None,
+) -> Float[Array, "dataset chain draw"]:
+    """Log likelihood of every draw of a batch by the careful rule, minus that by the fast one."""
+    return _on_devices(_correction_program, model, is_wanted, observations, values)
+
+
+def _on_devices(program: Any, model: BehaviorModel, is_wanted: np.ndarray | None, *batch: Any) -> Any:
     """Run a program with each device holding its part of the batch."""
     arrays, static = eqx.partition(model, eqx.is_array)
     mesh = local_mesh()
+    if is_wanted is None:
+        is_wanted = np.ones(jax.tree.leaves(batch)[0].shape[0], bool)
     # Placed explicitly, so that a batch from the host and one that is already on the devices share a compiled program.
     arrays = jax.device_put(arrays, NamedSharding(mesh, PartitionSpec()))
-    batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(DATASET)))
+    batch = jax.device_put((is_wanted, *batch), NamedSharding(mesh, PartitionSpec(DATASET)))
     return _compiled(program, _Static(static))(arrays, *batch)
 
 
@@ -144,15 +172,19 @@ def _importance_program(settings: ImportanceSettings) -> Any:
         values = {name: value.reshape(shape + value.shape[1:]) for name, value in values.items()}
         return ImportanceBatch(values, draws.log_weight, proposal, Whitening(centre, factor), starts)
 
-    def program(model: BehaviorModel, *batch: Any) -> ImportanceBatch:
-        return jax.vmap(lambda *dataset: one(model, *dataset))(*batch)
+    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
+        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), 10, is_wanted, batch)
 
     return program
 
 
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
-    def program(
+    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
+        size = len(is_wanted) if model.is_power_law else 25
+        return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
+
+    def chunk(
         model: BehaviorModel,
         observations: Observations,
         start: tuple[Proposal, Whitening, Array],
@@ -175,8 +207,37 @@ def _nuts_program(settings: NutsSettings) -> Any:
     return program
 
 
-def _pointwise_program(model: BehaviorModel, observations: Observations, values: dict[str, Array]) -> Array:
+def _in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) -> Any:
+    """Run a batch chunk by chunk and skip chunks of which nothing is wanted: few data sets take little time."""
+    run = jax.jit(run)  # traced once, for its shape and for its results
+    num = len(is_wanted)
+    size = next(divisor for divisor in range(min(size, num), 0, -1) if num % divisor == 0)
+    shape = jax.eval_shape(run, *jax.tree.map(lambda array: array[:size], batch))
+
+    def skip(_: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
+
+    def step(chunk: tuple[Array, tuple[Any, ...]]) -> Any:
+        return jax.lax.cond(jnp.any(chunk[0]), lambda parts: run(*parts), skip, chunk[1])
+
+    chunks = jax.tree.map(lambda array: array.reshape(num // size, size, *array.shape[1:]), (is_wanted, batch))
+    return jax.tree.map(lambda array: array.reshape(num, *array.shape[2:]), jax.lax.map(step, chunks))
+
+
+def _pointwise_program(
+    model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]
+) -> Array:
     def one(observations: Observations, values: dict[str, Array]) -> Array:
         return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
 
-    return jax.vmap(one)(observations, values)
+    return _in_chunks(jax.vmap(one), 10, is_wanted, (observations, values))
+
+
+def _correction_program(
+    model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]
+) -> Array:
+    def one(observations: Observations, draw: dict[str, Array]) -> Array:
+        return model.log_likelihood(draw, observations) - model.log_likelihood(draw, observations, is_fast=True)
+
+    over_chains_and_draws = jax.vmap(jax.vmap(one, in_axes=(None, 0)), in_axes=(None, 0))
+    return _in_chunks(jax.vmap(over_chains_and_draws), 10, is_wanted, (observations, values))

@@ -21,7 +21,7 @@ it no weight) or *folded* back, as if the wall were a mirror: the density is the
 sampler bounces off the wall instead of stopping there.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import equinox as eqx
 import jax
@@ -31,7 +31,7 @@ from jaxtyping import Array, ArrayLike, Bool, Float
 
 from designstudio.actors.base import AbstractBeliefActor
 from designstudio.behavior.model import BehaviorModel, Values
-from designstudio.behavior.observations import Observations
+from designstudio.behavior.observations import Moments, Observations
 from designstudio.perception import posterior_sigma
 from designstudio.priors import LogNormal
 
@@ -42,6 +42,16 @@ SMALLEST_SLOPE = 0.03
 # Where an unbounded prior ends.
 NEGLIGIBLE_MASS = 1e-5
 FARTHEST_LOG = 20.0
+# Where a policy bends at a unit: over which depth its slope vanishes, roughly, and what is left of it.
+GAIN_WIDTH = 0.15
+# Where the response may bend with the stimulus, a regression only describes what is near its mean, and not surely: width of
+# the neighbourhood, in standard deviations of the log stimulus, and smallest errors of rho, log v and the level.
+NEIGHBOURHOOD = 0.6
+SMALLEST_RATIO_ERROR, SMALLEST_VARIANCE_ERROR, SMALLEST_LEVEL_ERROR = 0.8, 0.2, 0.03
+SMALLEST_GAIN = 0.1
+# How many errors the level may be off the regression, and how much of the depth's range is kept for what is farther off.
+NUM_LEVEL_ERRORS = 1.0
+UNLIKELY_SHARE = 0.02
 
 
 class Located(NamedTuple):
@@ -77,14 +87,14 @@ class Guess(eqx.Module):
 def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool) -> Located:
     """From coordinates to parameters."""
     walls = _Walls(z, folds=folds)
-    logs, ratios, log_jacobian = _locate_noise(model, walls, observations)
+    logs, ratios, depth, log_jacobian = _locate_noise(model, walls, observations)
     values: Values = {}
     for name in ("sigma_0", "sigma", "sigma_r"):
         if name in model.free:
             values[name] = jnp.exp(logs[name])
             log_jacobian += jnp.sum(logs[name])
     for parameter in model.actor.cost.parameters:
-        if parameter.name in model.free:
+        if parameter.name in model.free and depth is None:
             low, high = _coordinate_bounds(model, parameter.name)
             x = walls.take(low, high, model.num_entries(parameter.name))
             values[parameter.name] = jnp.exp(x) if _is_logarithmic(model, parameter.name) else x
@@ -93,7 +103,9 @@ def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: O
     for name in ("sigma_0", "sigma", "sigma_r"):
         if name in values:
             values[name] = values[name].reshape(_shape(model, name))
-    if "mu_0" in model.free:
+    if depth is not None:
+        log_jacobian += _locate_by_unit(model, walls, values, ratios[0], depth, observations)
+    elif "mu_0" in model.free:
         level, weight = _level_line(model, values, ratios, observations)
         prior_weight = 1 - weight
         lowest, highest = (level + prior_weight * bound for bound in _log_bounds(model, "mu_0"))
@@ -107,15 +119,18 @@ def locate(model: BehaviorModel, z: Float[Array, " coordinate"], observations: O
 
 def guess(model: BehaviorModel, observations: Observations) -> Guess:
     """The regression's estimate of each coordinate, in the order in which `locate` reads them."""
-    moments = observations.moments
+    moments = _summarize(model, observations)
     degrees = jnp.maximum(moments.count - 2, 1.0)
-    variance = residual_variance(observations)
+    variance = residual_variance(moments)
     slope_error = jnp.sqrt(variance / jnp.maximum(moments.sum_xx, 1e-3))
     slope = jnp.clip(moments.slope, SMALLEST_SLOPE, 1 - SMALLEST_SLOPE)
     steepness = 2 * slope * (1 - slope)
     # Where the response may bend with the stimulus, a straight line is only a rough description of it.
     bends = model.rule.has_two_sides
-    rho, rho_error = jnp.log(slope / (1 - slope)) / 2, jnp.clip(slope_error / steepness, 0.8 if bends else 0.0, 1.5)
+    rho, rho_error = (
+        jnp.log(slope / (1 - slope)) / 2,
+        jnp.clip(slope_error / steepness, SMALLEST_RATIO_ERROR if bends else 0.0, 1.5),
+    )
     centres, scales, slack = [], [], []
 
     def add(centre: ArrayLike, scale: ArrayLike, num: int, *, is_slack: bool = False) -> None:
@@ -130,7 +145,12 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
     if num_ratios:
         one_ratio = num_ratios == 1
         add(rho[0] if one_ratio else rho, rho_error[0] if one_ratio else rho_error, num_ratios)
-    log_variance, log_error = jnp.log(variance), jnp.maximum(jnp.sqrt(2 / degrees), 0.7 if bends else 0.0)
+    if _bends_at_unit(model):
+        add_range(0.0, 1.0, 1)
+    log_variance, log_error = (
+        jnp.log(variance),
+        jnp.maximum(jnp.sqrt(2 / degrees), SMALLEST_VARIANCE_ERROR if bends else 0.0),
+    )
     if _trades_noise(model):
         add(log_variance[0], log_error[0], 1)
         add_range(0.0, 1.0, 1)
@@ -142,7 +162,7 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
             num = model.num_entries("sigma_r")
             add(estimate[0] if num == 1 else estimate, error[0] if num == 1 else error, num)
     for parameter in model.actor.cost.parameters:
-        if parameter.name in model.free:
+        if parameter.name in model.free and not _bends_at_unit(model):
             add_range(*_coordinate_bounds(model, parameter.name), model.num_entries(parameter.name))
     if "mu_0" in model.free:
         add(0.0, 1.0, model.num_entries("mu_0"))
@@ -188,15 +208,18 @@ class _Walls:
         return jnp.concatenate(self._taken)
 
 
-def _locate_noise(model: BehaviorModel, walls: _Walls, observations: Observations) -> tuple[Values, Array, Scalar]:
-    """Logarithms of the three noises, rho in each condition, and the Jacobian of the logarithms."""
+def _locate_noise(
+    model: BehaviorModel, walls: _Walls, observations: Observations
+) -> tuple[Values, Array, Scalar | None, Scalar]:
+    """Logarithms of the three noises, rho in each condition, the depth if there is one, and the Jacobian."""
     log_fixed = {name: jnp.log(value) for name, value in observations.fixed.items()}
-    zero = jnp.zeros(())
     state_0, state = _state(model, "sigma_0"), _state(model, "sigma")
     logs: Values = {name: value for name, value in log_fixed.items() if name in ("sigma_0", "sigma", "sigma_r")}
-    if state_0 == FIXED and state == FIXED:
-        pass
-    elif FIXED in (state, state_0):
+    jacobian = jnp.zeros(())
+    if FIXED not in (state, state_0):
+        depth, jacobian = _locate_scale(model, walls, logs, observations)
+        return logs, _ratios(model, logs), depth, jacobian
+    if (state_0, state) != (FIXED, FIXED):
         free, known, sign = ("sigma_0", "sigma", 1.0) if state == FIXED else ("sigma", "sigma_0", -1.0)
         num = model.num_entries(free)
         reference = log_fixed[known][0] if num == 1 else log_fixed[known]
@@ -204,26 +227,28 @@ def _locate_noise(model: BehaviorModel, walls: _Walls, observations: Observation
         ends = sign * (low - reference), sign * (high - reference)
         rho = walls.take(jnp.minimum(*ends), jnp.maximum(*ends), num)
         logs[free] = reference + sign * rho
-    else:
-        jacobian = _locate_scale(model, walls, logs)
-        return logs, _ratios(model, logs), jacobian
+    ratios = _ratios(model, logs)
+    depth, jacobian = _take_depth(model, walls, ratios[0], observations)
     if "sigma_r" in model.free:
         logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
-    return logs, _ratios(model, logs), zero
+    return logs, ratios, depth, jacobian
 
 
-def _locate_scale(model: BehaviorModel, walls: _Walls, logs: Values) -> Scalar:
+def _locate_scale(
+    model: BehaviorModel, walls: _Walls, logs: Values, observations: Observations
+) -> tuple[Scalar | None, Scalar]:
     """Both sigma_0 and sigma are free: ratios first, then the scale, traded against sigma_r where that is shared."""
     bounds_0, bounds = _log_bounds(model, "sigma_0"), _log_bounds(model, "sigma")
     num = _num_ratios(model)
     if _num_scales(model) > 1:
         rho = walls.take(bounds_0[0] - bounds[1], bounds_0[1] - bounds[0], num)
+        depth, jacobian = _take_depth(model, walls, rho[0], observations)
         low, high = jnp.maximum(bounds[0], bounds_0[0] - rho), jnp.minimum(bounds[1], bounds_0[1] - rho)
         log_sigma = walls.take(low, high, num)
         logs["sigma"], logs["sigma_0"] = log_sigma, log_sigma + rho
         if "sigma_r" in model.free:
             logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
-        return jnp.zeros(())
+        return depth, jacobian
     # The hub is the noise that all conditions share; each ratio narrows the range that is left for it.
     hub_is_prior = _state(model, "sigma_0") == SHARED
     hub_bounds, leaf = (bounds_0, bounds) if hub_is_prior else (bounds, bounds_0)
@@ -237,19 +262,88 @@ def _locate_scale(model: BehaviorModel, walls: _Walls, logs: Values) -> Scalar:
         rhos.append(rho)
     rho = jnp.stack(rhos)
     rho_anchor = rho[0]
+    depth, jacobian = _take_depth(model, walls, rho_anchor, observations)
     # Perceptual part of the residual at the anchor: log(w_m sigma) = hub + offset.
     offset = jax.nn.log_sigmoid(2 * rho_anchor) - (rho_anchor if hub_is_prior else 0.0)
-    jacobian = jnp.zeros(())
+    if depth is not None:
+        offset += jnp.log(SMALLEST_GAIN + (1 - SMALLEST_GAIN) * jax.nn.sigmoid(-depth / GAIN_WIDTH))
     if _trades_noise(model):
-        log_perceptual, logs["sigma_r"], jacobian = _share_variance(model, walls, low + offset, high + offset)
+        log_perceptual, logs["sigma_r"], log_share = _share_variance(model, walls, low + offset, high + offset)
         hub = log_perceptual - offset
+        jacobian += log_share
     else:
         hub = walls.take(low + offset, high + offset, 1)[0] - offset
         if "sigma_r" in model.free:
             logs["sigma_r"] = walls.take(*_log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
     hub_name, leaf_name = ("sigma_0", "sigma") if hub_is_prior else ("sigma", "sigma_0")
     logs[hub_name], logs[leaf_name] = hub[None], hub + sign * rho
-    return jacobian
+    return depth, jacobian
+
+
+def _take_depth(
+    model: BehaviorModel, walls: _Walls, rho: Scalar, observations: Observations
+) -> tuple[Scalar | None, Scalar]:
+    """How far the belief at the mean stimulus lies beyond the unit at which the policy bends, and the Jacobian.
+
+    Well below the unit only exp(depth) matters, well above it the depth itself: softplus(depth) is both.
+    """
+    if not _bends_at_unit(model):
+        return None, jnp.zeros(())
+    lowest, low, high, highest = (jax.nn.softplus(end) for end in _depth_ends(model, rho, observations))
+    shares = jnp.stack([UNLIKELY_SHARE * (low > lowest), jnp.ones(()), UNLIKELY_SHARE * (highest > high)])
+    ends = jnp.concatenate([jnp.zeros(1), jnp.cumsum(shares) / jnp.sum(shares)])
+    x = walls.take(0.0, 1.0, 1)[0]
+    steps = jnp.stack([low - lowest, high - low, highest - high]) / jnp.where(shares > 0, jnp.diff(ends), 1.0)
+    # A point between two pieces belongs to the lower one.
+    piece = jnp.sum(x > ends[1:3])
+    depth = _inverse_softplus(jnp.stack([lowest, low, high])[piece] + steps[piece] * (x - ends[piece]))
+    return depth, jnp.log(steps[piece]) - jax.nn.log_sigmoid(depth)
+
+
+def _depth_ends(model: BehaviorModel, rho: Scalar, observations: Observations) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """Between which depths some mu_0 and some unit lie (outer ends), and can explain the level of the data (inner ends)."""
+    weight = jax.nn.sigmoid(2 * rho)
+    moments = _summarize(model, observations)
+    belief_low, belief_high = (weight * moments.mean_x[0] + (1 - weight) * bound for bound in _log_bounds(model, "mu_0"))
+    unit_low, unit_high = _unit_bounds(model)
+    lowest, highest = belief_low - unit_high, belief_high - unit_low
+    # Beyond the unit the action is the unit, before it the belief.
+    margin = NUM_LEVEL_ERRORS * jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))[0]
+    low, high = belief_low - moments.mean_y[0] - margin, belief_high - moments.mean_y[0] + margin
+    low = jnp.where(low > 0, jnp.clip(low, lowest, highest - 0.1), lowest)
+    return lowest, low, jnp.clip(high, low + 0.1, highest), highest
+
+
+def _locate_by_unit(
+    model: BehaviorModel, walls: _Walls, values: Values, rho: Scalar, depth: Scalar, observations: Observations
+) -> Scalar:
+    """The cost's parameter and mu_0 from the level and the depth; returns the Jacobian.
+
+    In units of the unit the action depends on the depth alone. So the level gives the unit, the unit and the depth give the
+    belief, and the belief gives mu_0; of the determinant only the prior's weight remains.
+    """
+    actor = cast(AbstractBeliefActor, model.actor)
+    weight = jnp.minimum(jax.nn.sigmoid(2 * rho), 1 - 1e-6)
+    spread = model.spread({**values, "mu_0": jnp.ones(()), **actor.cost.parameters_at(jnp.zeros(()))}, observations.fixed)
+    noise = {name: value[0] for name, value in spread.items()}
+    sigma_post = posterior_sigma(noise["sigma_0"], noise["sigma"])
+    action = actor.strategy(sigma_post, noise["sigma_r"], actor.cost_parameters(noise))(depth)
+    mean_x = observations.moments.mean_x[0]
+    belief_low, belief_high = (weight * mean_x + (1 - weight) * bound for bound in _log_bounds(model, "mu_0"))
+    unit_low, unit_high = _unit_bounds(model)
+    lowest = action + jnp.maximum(unit_low, belief_low - depth)
+    highest = action + jnp.minimum(unit_high, belief_high - depth)
+    centre, scale = (
+        entry[0] for entry in _expect_level(model, observations, lowest[None], jnp.maximum(highest, lowest)[None])
+    )
+    c = centre + scale * walls.take((lowest - centre) / scale, (highest - centre) / scale, 1)[0]
+    log_unit = c - action
+    log_mu_0 = (log_unit + depth - weight * mean_x) / (1 - weight)
+    own, slope = jax.jvp(actor.cost.parameters_at, (log_unit,), (jnp.ones_like(log_unit),))
+    values.update(own)
+    values["mu_0"] = jnp.exp(log_mu_0)
+    (derivative,) = slope.values()
+    return log_mu_0 - jnp.log(1 - weight) + jnp.log(scale) + jnp.log(derivative)
 
 
 def _share_variance(model: BehaviorModel, walls: _Walls, low: Scalar, high: Scalar) -> tuple[Scalar, Array, Scalar]:
@@ -312,20 +406,40 @@ def _expect_level(model: BehaviorModel, observations: Observations, low: Array, 
     data say where the level is. The precision-weighted mean of both is a coordinate of unit scale in either case.
     """
     num = model.num_entries("mu_0")
-    moments = observations.moments
+    moments = _summarize(model, observations)
     bends = model.rule.has_two_sides
-    error = jnp.sqrt(residual_variance(observations) / jnp.maximum(moments.count, 1.0))
-    error, mean = jnp.maximum(error, 0.4 if bends else 0.0)[:num], moments.mean_y[:num]
+    error = jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))
+    error, mean = jnp.maximum(error, SMALLEST_LEVEL_ERROR if bends else 0.0)[:num], moments.mean_y[:num]
     half_width = (high - low) / 2
     share = half_width**2 / (half_width**2 + error**2)
     middle = (low + high) / 2
     return middle + share * (mean - middle), error * jnp.sqrt(share)
 
 
-def residual_variance(observations: Observations) -> Float[Array, " condition"]:
+def residual_variance(moments: Moments) -> Float[Array, " condition"]:
     """Estimate from the regression of each condition; never quite zero."""
-    degrees = jnp.maximum(observations.moments.count - 2, 1.0)
-    return jnp.maximum(observations.moments.sum_rr / degrees, 1e-4)
+    degrees = jnp.maximum(moments.count - 2, 1.0)
+    return jnp.maximum(moments.sum_rr / degrees, 1e-4)
+
+
+def _summarize(model: BehaviorModel, observations: Observations) -> Moments:
+    """The regression around the mean stimulus: of all trials if the response is nearly straight, else of those near it."""
+    moments = observations.moments
+    if not model.rule.has_two_sides:
+        return moments
+    spread = jnp.sqrt(moments.sum_xx / jnp.maximum(moments.count, 1.0))
+    centred = observations.log_stimulus - moments.mean_x[:, None]
+    near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * observations.is_present
+
+    def average(array: Array) -> Array:
+        return jnp.sum(near * array, axis=1) / jnp.maximum(jnp.sum(near, axis=1), 1e-6)
+
+    x, y = centred - average(centred)[:, None], observations.log_response - average(observations.log_response)[:, None]
+    slope = average(x * y) / (average(x**2) + 1e-3)
+    level = average(observations.log_response) - slope * average(centred)
+    count = jnp.sum(near, axis=1)
+    residual = y - slope[:, None] * x
+    return Moments(count, moments.mean_x, level, slope, count * average(x**2), count * average(residual**2))
 
 
 def _motor_guess(
@@ -343,6 +457,31 @@ def _state(model: BehaviorModel, name: str) -> str:
     if name in model.fixed:
         return FIXED
     return PER_CONDITION if name in model.per_condition else SHARED
+
+
+def _bends_at_unit(model: BehaviorModel) -> bool:
+    """Whether depth and level take the places of the cost's parameter and mu_0."""
+    cost = model.actor.cost
+    if not (cost.bends_at_unit and isinstance(model.actor, AbstractBeliefActor)):
+        return False
+    names = ("mu_0", cost.parameters[0].name)
+    return all(name in model.free and model.num_entries(name) == 1 for name in names)
+
+
+def _unit_bounds(model: BehaviorModel) -> tuple[float, float]:
+    """Logarithms of the least and the greatest unit, kept finite."""
+    cost = model.actor.cost
+    name = cost.parameters[0].name
+    support = model.priors[name].support
+    with jax.ensure_compile_time_eval():
+        ends = np.sort([float(cost.log_unit({name: jnp.asarray(end)})) for end in (support.low, support.high)])
+    low, high = np.clip(ends, -FARTHEST_LOG / 2, FARTHEST_LOG / 2)
+    return float(low), float(high)
+
+
+def _inverse_softplus(x: Scalar) -> Scalar:
+    """log(exp(x) - 1), for small and large x."""
+    return x + jnp.log(-jnp.expm1(-x))
 
 
 def _num_ratios(model: BehaviorModel) -> int:

@@ -84,15 +84,15 @@ def draw_weighted(
     place_key, draw_key = jax.random.split(key)
     expected = guess(model, observations)
 
-    def weigh(mixture: Mixture, index: Array, *, is_rough: bool) -> WeightedDraws:
+    def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
         z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
         # Traced once, however often it is transformed.
-        evaluate = jax.jit(lambda z: log_posterior(model, z, observations, folds=False, is_rough=is_rough))
+        evaluate = jax.jit(lambda z: log_posterior(model, z, observations, folds=False))
         return WeightedDraws(z, jax.vmap(evaluate)(z) - proposal.log_density(z))
 
     def learn(mixture: Mixture, index: Array) -> tuple[Mixture, None]:
-        draws = weigh(mixture, index, is_rough=True)
+        draws = weigh(mixture, index)
         points = (draws.z - expected.centre) / expected.scale
         weights = temper(draws.log_weight, settings.block_size // 8)
         placed = place_components(mixture, points, weights, key=place_key)
@@ -104,10 +104,10 @@ def draw_weighted(
         return refit, None
 
     if learnt is None:
-        learnt = start_mixture(expected.centre.shape[0], settings.num_components)
+        learnt = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
     mixture, _ = jax.lax.scan(learn, learnt, jnp.arange(settings.num_rounds))
     kept = jnp.arange(settings.num_rounds, settings.num_rounds + settings.num_blocks)
-    _, draws = jax.lax.scan(lambda _, index: (None, weigh(mixture, index, is_rough=False)), None, kept)
+    _, draws = jax.lax.scan(lambda _, index: (None, weigh(mixture, index)), None, kept)
     return draws, Proposal(expected, mixture)
 
 

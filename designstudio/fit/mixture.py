@@ -6,7 +6,7 @@ Carlo). Everything is for one data set, in *standard units*: the regression's es
 slack, half of the allowed range) is 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,8 @@ SMALLEST_REGRESSION_SHARE = 0.1
 # How many draws the overall covariance counts for in that of a component, beyond one for each coordinate.
 PRIOR_DRAWS = 2
 
+# On the host before anything is learnt, on a device after that.
+AnyArray = Any
 Points = Float[Array, "draw coordinate"]
 Weights = Float[Array, " draw"]
 IsSlack = tuple[bool, ...]
@@ -35,16 +37,18 @@ class Mixture(NamedTuple):
         factor: lower triangular factors of their scale matrices.
     """
 
-    log_share: Float[Array, " component"]
-    mean: Float[Array, "t coordinate"]
-    factor: Float[Array, "t coordinate coordinate"]
+    log_share: Float[AnyArray, " component"]
+    mean: Float[AnyArray, "t coordinate"]
+    factor: Float[AnyArray, "t coordinate coordinate"]
 
 
 def start_mixture(num_coordinates: int, num_components: int) -> Mixture:
     """Only the regression's component has a share; the others wait for `place_components`."""
-    share = jnp.full(num_components + 1, -jnp.inf).at[0].set(0.0)
-    factor = jnp.broadcast_to(jnp.eye(num_coordinates), (num_components, num_coordinates, num_coordinates))
-    return Mixture(share, jnp.zeros((num_components, num_coordinates)), factor)
+    # On the host: on a device every line would be compiled for itself.
+    share = np.full(num_components + 1, -np.inf, np.float32)
+    share[0] = 0.0
+    factor = np.broadcast_to(np.eye(num_coordinates, dtype=np.float32), (num_components, num_coordinates, num_coordinates))
+    return Mixture(share, np.zeros((num_components, num_coordinates), np.float32), factor)
 
 
 def draw_from_mixture(mixture: Mixture, is_slack: IsSlack, num_draws: int, *, key: Key[Array, ""]) -> Points:

@@ -88,15 +88,6 @@ def run_chain(
         z = locate(model, whitening.centre + whitening.factor @ u, observations, folds=True).z
         return -potential_energy - proposal.log_density(z[None])[0]
 
-    # Trial by trial, a few tangents are cheaper than keeping every intermediate result of every trial.
-    goes_forward = not model.is_power_law
-
-    def value_and_slope(u: Point) -> tuple[Scalar, Point]:
-        if not goes_forward:
-            return jax.value_and_grad(potential)(u)
-        along = jax.vmap(lambda direction: jax.jvp(potential, (u,), (direction,)), out_axes=(None, 0))
-        return along(jnp.eye(u.shape[0]))
-
     initialise, move = hmc(potential, algo="NUTS")
     nuts_key, offer_key = jax.random.split(key)
     state = initialise(
@@ -108,7 +99,6 @@ def run_chain(
         dense_mass=settings.adapts,
         target_accept_prob=settings.target_acceptance,
         max_tree_depth=settings.max_tree_depth,
-        forward_mode_differentiation=goes_forward,
         rng_key=nuts_key,
     )
 
@@ -118,7 +108,7 @@ def run_chain(
         z = proposal.draw(1, key=draw_key)[0]
         is_possible = locate(model, z, observations, folds=False).is_inside
         u = whiten(whitening, z)
-        energy, slope = value_and_slope(u)
+        energy, slope = jax.value_and_grad(potential)(u)
         log_ratio = log_weight(u, energy) - log_weight(state.z, state.potential_energy)
         is_taken = is_possible & (jnp.log(jax.random.uniform(accept_key)) < log_ratio)
         state = state._replace(

@@ -23,6 +23,7 @@ from designstudio.behavior.observations import Observations, sort_by_noise
 from designstudio.behavior.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
 from designstudio.fit.batches import (
     ImportanceBatch,
+    compute_correction,
     compute_pointwise,
     iterate_batches,
     local_mesh,
@@ -38,6 +39,10 @@ from designstudio.trials import TrialsError, find_weaknesses
 LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
 # A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
 NUM_CAREFUL_REPEATS = 4
+# How many parts of the draws are compared between two rules of the likelihood: one to see, all if that must be corrected.
+NUM_CORRECTION_PARTS = 4
+# Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
+LARGEST_RULE_ERROR = 0.03
 
 
 class Progress(NamedTuple):
@@ -94,6 +99,7 @@ class _Results:
             "rhat": np.full(num_datasets, np.nan),
             "ess": np.full(num_datasets, np.nan),
             "num_divergent": np.zeros(num_datasets, int),
+            "rule_error": np.zeros(num_datasets),
         }
         return cls(draws, stats, diagnostics)
 
@@ -178,18 +184,18 @@ class _Run:
         With repeats, the proposal goes on learning; the draws of the last repeat are used.
         """
         failed: list[int] = []
-        for chosen, num in self._batches(datasets):
-            batch = self._learn(self._pick(chosen), self.keys(chosen, lane), num_repeats)
-            check = check_weights(np.asarray(batch.log_weight)[:num])
-            rngs = [np.random.default_rng((self.seed, int(index), LANES.index(lane))) for index in chosen[:num]]
+        for chosen, is_wanted in self._batches(datasets):
+            batch = self._learn(self._pick(chosen), self.keys(chosen, lane), is_wanted, num_repeats)
+            check = check_weights(np.asarray(batch.log_weight)[is_wanted])
+            at = chosen[is_wanted]
+            rngs = self._rngs(at, lane)
             indices = resample(check.log_weight, self.settings.num_draws, rngs)
-            at = chosen[:num]
-            self._keep(at, {name: _take(np.asarray(values)[:num], indices) for name, values in batch.values.items()})
+            self._keep(at, {name: _take(np.asarray(values)[is_wanted], indices) for name, values in batch.values.items()})
             diagnostics = self.results.diagnostics
             diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
             diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
-            failed += self._judge(at, lane, judge_weights(check, self.settings))
-            self._report(num, lane)
+            failed += self._judge(at, lane, self._correct(chosen, is_wanted, rngs, judge_weights(check, self.settings)))
+            self._report(len(at), lane)
         return np.array(failed, int)
 
     def sample_chains(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
@@ -198,16 +204,16 @@ class _Run:
         With repeats, the proposal is learnt for longer and chains are as many times as long, and thinned.
         """
         failed: list[int] = []
-        for chosen, num in self._batches(datasets):
+        for chosen, is_wanted in self._batches(datasets):
             observations, keys = self._pick(chosen), self.keys(chosen, lane)
-            start = self._learn(observations, keys, num_repeats)
+            start = self._learn(observations, keys, is_wanted, num_repeats)
             runs: list[Chain] = []
             for repeat in range(num_repeats):
                 run_keys = _fold(keys, repeat)
-                runs.append(run_nuts(self.model, observations, start, run_keys, self._nuts))
+                runs.append(run_nuts(self.model, observations, start, run_keys, self._nuts, is_wanted=is_wanted))
                 start = start._replace(starts=runs[-1].last)
-            chains = _join(runs, num)
-            at = chosen[:num]
+            chains = _join(runs, is_wanted)
+            at = chosen[is_wanted]
             check = check_chains(chains.values)
             self._keep(at, chains.values)
             stats, diagnostics = self.results.stats, self.results.diagnostics
@@ -215,16 +221,59 @@ class _Run:
             stats["n_steps"][at], stats["acceptance_rate"][at] = chains.num_steps, chains.acceptance
             diagnostics["rhat"][at], diagnostics["ess"][at] = check.rhat, check.ess
             diagnostics["num_divergent"][at] = chains.is_diverging.sum((1, 2))
-            failed += self._judge(at, lane, judge_chains(check, chains.is_diverging.mean((1, 2)), self.settings))
-            self._report(num, lane)
+            reasons = judge_chains(check, chains.is_diverging.mean((1, 2)), self.settings)
+            failed += self._judge(at, lane, self._correct(chosen, is_wanted, self._rngs(at, lane), reasons))
+            self._report(len(at), lane)
         return np.array(failed, int)
 
-    def _learn(self, observations: Observations, keys: Key[Array, " dataset"], num_repeats: int) -> ImportanceBatch:
+    def _correct(
+        self, chosen: np.ndarray, is_wanted: np.ndarray, rngs: list[np.random.Generator], reasons: list[str]
+    ) -> list[str]:
+        """Bring draws that were made with the fast rule of the likelihood to the careful one.
+
+        Every fourth draw shows by how much the rules differ. Where that varies from draw to draw, all draws are weighted by
+        the difference and resampled; where the weights are too uneven for that, the fit has failed.
+        """
+        if self.model.fast_rule == self.model.rule:
+            return reasons
+        at = chosen[is_wanted]
+        stride = NUM_CORRECTION_PARTS if self.settings.num_draws % NUM_CORRECTION_PARTS == 0 else 1
+
+        def compare(is_wanted: np.ndarray, first: int) -> np.ndarray:
+            part = {name: draws[chosen][:, :, first::stride] for name, draws in self.results.draws.items()}
+            correction = compute_correction(self.model, self._pick(chosen), part, is_wanted=is_wanted)
+            return np.asarray(correction, float)[is_wanted]
+
+        error = compare(is_wanted, 0).std((1, 2))
+        self.results.diagnostics["rule_error"][at] = error
+        needs = np.flatnonzero(~(error <= LARGEST_RULE_ERROR))
+        if not needs.size:
+            return reasons
+        needs_it = np.zeros(len(chosen), bool)
+        needs_it[np.flatnonzero(is_wanted)[needs]] = True
+        parts = [compare(needs_it, first) for first in range(stride)]
+        correction = np.stack(parts, axis=-1).reshape(len(needs), self.settings.num_chains, -1)
+        indices = resample(correction, self.settings.num_draws, [rngs[i] for i in needs])
+        self._keep(at[needs], {name: _take(draws[at[needs]], indices) for name, draws in self.results.draws.items()})
+        check = check_weights(correction)
+        for place, i in enumerate(needs):
+            is_even = check.ess[place] > correction[0].size / 2 and check.khat[place] < self.settings.max_khat
+            reasons[i] = reasons[i] or ("" if is_even else f"the fast rule of the likelihood is off by {error[i]:.2f} nats")
+        return reasons
+
+    def _rngs(self, at: np.ndarray, lane: str) -> list[np.random.Generator]:
+        """One generator for each data set and lane."""
+        return [np.random.default_rng((self.seed, int(index), LANES.index(lane))) for index in at]
+
+    def _learn(
+        self, observations: Observations, keys: Key[Array, " dataset"], is_wanted: np.ndarray, num_repeats: int
+    ) -> ImportanceBatch:
         """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
-        batch = run_importance(self.model, observations, keys, self._importance)
+        batch = run_importance(self.model, observations, keys, self._importance, is_wanted=is_wanted)
         for repeat in range(1, num_repeats):
             learnt = batch.proposal.mixture
-            batch = run_importance(self.model, observations, _fold(keys, repeat), self._importance, learnt)
+            keys_now = _fold(keys, repeat)
+            batch = run_importance(self.model, observations, keys_now, self._importance, learnt, is_wanted=is_wanted)
         return batch
 
     def pointwise(self, trials: xr.Dataset, order: np.ndarray) -> np.ndarray:
@@ -232,20 +281,20 @@ class _Run:
         num_datasets = trials.sizes["dataset"]
         shape = (num_datasets, self.settings.num_chains, self.settings.num_draws, trials.sizes["trial"])
         result = np.empty(shape, np.float32)
-        for chosen, num in self._batches(np.arange(num_datasets)):
+        for chosen, is_wanted in self._batches(np.arange(num_datasets)):
             values = {name: draws[chosen] for name, draws in self.results.draws.items()}
-            pointwise = np.asarray(compute_pointwise(self.model, self._pick(chosen), values))[:num]
-            at = chosen[:num]
+            pointwise = np.asarray(compute_pointwise(self.model, self._pick(chosen), values, is_wanted=is_wanted))[is_wanted]
+            at = chosen[is_wanted]
             restored = np.take_along_axis(pointwise, np.argsort(order[at], axis=-1)[:, None, None, :, None], axis=3)
             result[at] = unpack_pointwise(restored, trials.isel(dataset=at))
         return result
 
-    def _batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
-        """Batches of data set indices, each with how many of them are not just filling."""
+    def _batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Batches of data set indices, each with which of them are not just filling."""
         num_devices = local_mesh().size
         size = -(-self.settings.batch_size // num_devices) * num_devices
-        for places in iterate_batches(len(datasets), size):
-            yield datasets[places], len(np.unique(places))
+        for places, is_wanted in iterate_batches(len(datasets), size):
+            yield datasets[places], is_wanted
 
     def _pick(self, chosen: np.ndarray) -> Observations:
         return jax.tree.map(lambda array: array[chosen], self.observations)
@@ -274,7 +323,7 @@ class _Run:
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
     """Rounds by how far from a regression the model is."""
-    num_rounds = 2 if model.is_power_law else 12 if model.rule.has_two_sides else 3
+    num_rounds = 2 if model.is_power_law else 5 if model.actor.cost.bends_at_unit else 12 if model.rule.has_two_sides else 3
     return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains)
 
 
@@ -308,11 +357,12 @@ def _note_weak_data(results: _Results, trials: xr.Dataset) -> None:
             diagnostics["is_good"][i] = False
 
 
-def _join(runs: list[Chain], num: int) -> Any:
-    """Chains that went on from each other, thinned to the length of one; only the first data sets count."""
+def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:
+    """Chains that went on from each other, thinned to the length of one."""
     parts = [run._replace(last=run.log_density) for run in runs]
     return jax.tree.map(
-        lambda *arrays: np.concatenate([np.asarray(array)[:num] for array in arrays], axis=2)[:, :, :: len(runs)], *parts
+        lambda *arrays: np.concatenate([np.asarray(array)[is_wanted] for array in arrays], axis=2)[:, :, :: len(runs)],
+        *parts,
     )
 
 
