@@ -25,6 +25,8 @@ from designstudio.fit.nuts import Chain, Whitening, run_chain
 from designstudio.fit.settings import ImportanceSettings, NutsSettings
 
 DATASET = "dataset"
+# Data sets that a device works on at once: enough to keep it busy, few enough for its cache.
+CHUNK_SIZE = 10
 
 
 class ImportanceBatch(NamedTuple):
@@ -173,7 +175,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
         return ImportanceBatch(values, draws.log_weight, proposal, Whitening(centre, factor), starts)
 
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
-        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), 10, is_wanted, batch)
+        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), CHUNK_SIZE, is_wanted, batch)
 
     return program
 
@@ -181,7 +183,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
-        size = len(is_wanted) if model.is_power_law else 25
+        size = len(is_wanted) if model.is_power_law else CHUNK_SIZE
         return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
 
     def chunk(
@@ -230,7 +232,7 @@ def _pointwise_program(
     def one(observations: Observations, values: dict[str, Array]) -> Array:
         return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
 
-    return _in_chunks(jax.vmap(one), 10, is_wanted, (observations, values))
+    return _in_chunks(jax.vmap(one), CHUNK_SIZE, is_wanted, (observations, values))
 
 
 def _correction_program(
@@ -240,4 +242,4 @@ def _correction_program(
         return model.log_likelihood(draw, observations) - model.log_likelihood(draw, observations, is_fast=True)
 
     over_chains_and_draws = jax.vmap(jax.vmap(one, in_axes=(None, 0)), in_axes=(None, 0))
-    return _in_chunks(jax.vmap(over_chains_and_draws), 10, is_wanted, (observations, values))
+    return _in_chunks(jax.vmap(over_chains_and_draws), CHUNK_SIZE, is_wanted, (observations, values))

@@ -45,7 +45,8 @@ from designstudio.priors import PriorSet
 from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
 
 NUM_DATASETS = 100
-PARTS = ("compile", "nuts", "costs", "importance", "longer", "scale", "actors")
+# The scale first: its memory is the largest that the process has ever had.
+PARTS = ("scale", "compile", "nuts", "costs", "importance", "longer", "actors")
 LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
 OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
 LEFT_OUT: set[str] = set()
