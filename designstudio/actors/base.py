@@ -99,8 +99,8 @@ class AbstractBeliefActor(AbstractActor):
 
 def is_in_box(values: Participant, box: Box) -> Bool[Array, ""]:
     """Whether all values lie in the box, with room for rounding at its faces."""
-    room = 1e-5
     is_in = jnp.ones((), bool)
     for name, interval in box:
-        is_in &= (values[name] >= interval.low * (1 - room)) & (values[name] <= interval.high * (1 + room))
+        room = 1e-5 * max(abs(interval.low), abs(interval.high))
+        is_in &= (values[name] >= interval.low - room) & (values[name] <= interval.high + room)
     return is_in

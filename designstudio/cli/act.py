@@ -1,6 +1,5 @@
 """`designstudio act`: what a participant does with a measurement."""
 
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.actors import AbstractActor, ExactActor, choose_actions, load_actor
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.costs import AbstractCost, get_cost
 from designstudio.errors import StudioError
 
@@ -24,9 +23,7 @@ def act(
         list[str] | None, typer.Option("--set", "-s", help="A parameter, such as mu_0=1.5; may be repeated.")
     ] = None,
     measurements: Annotated[str, typer.Option(help="What was perceived, in the stimulus unit.")] = "0.5,1,1.5,2,3,4,5",
-    actor: Annotated[
-        Path | None, typer.Option(help="An actor file; default: the package's own for the cost.", metavar="FILE")
-    ] = None,
+    actor: ActorOption = None,
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:

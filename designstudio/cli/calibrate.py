@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.actors import load_actor
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError
@@ -26,9 +26,7 @@ def calibrate_cost(
     fixed: Annotated[list[str] | None, typer.Option(help="A parameter that the fit knows; may be repeated.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for ranks, table and figure.", metavar="DIR")] = None,
-    actor: Annotated[
-        Path | None, typer.Option(help="An actor file; default: the package's own for the cost.", metavar="FILE")
-    ] = None,
+    actor: ActorOption = None,
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:

@@ -10,6 +10,9 @@ import typer
 from designstudio.costs import load_cost_file
 from designstudio.errors import StudioError
 
+ActorOption = Annotated[
+    Path | None, typer.Option("--actor", help="An actor file; default: the package's own for the cost.", metavar="FILE")
+]
 CostFileOption = Annotated[
     Path | None,
     typer.Option("--cost-file", help="A Python file of yours that registers costs; it is executed.", metavar="FILE"),

@@ -30,6 +30,7 @@ from designstudio.fit.batches import (
     run_importance,
     run_nuts,
 )
+from designstudio.fit.coordinates.layout import bends_at_unit
 from designstudio.fit.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
 from designstudio.fit.nuts import Chain
 from designstudio.fit.posterior import build_posterior
@@ -323,7 +324,13 @@ class _Run:
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
     """Rounds by how far from a regression the model is."""
-    num_rounds = 2 if model.is_power_law else 5 if model.actor.cost.bends_at_unit else 12 if model.rule.has_two_sides else 3
+    if model.is_power_law:
+        num_rounds = 2
+    elif model.rule.has_two_sides:
+        # What bends at a known length has coordinates for it; about anything else the regression says little.
+        num_rounds = 5 if bends_at_unit(model) else 12
+    else:
+        num_rounds = 3
     return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains)
 
 

@@ -1,7 +1,5 @@
 """Trials become observations and numbers find their way back."""
 
-import time
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -187,7 +185,7 @@ def test_a_condition_without_trials_is_packed_as_absent(trials):
     assert pack_trials(lacking, build_model(fixed=())).is_present[:, 1].sum() == 0
 
 
-def test_a_thousand_data_sets_take_milliseconds():
+def test_a_thousand_data_sets_survive_packing_and_unpacking():
     rng = np.random.default_rng(0)
     shape = 1000, 120
     trials = make_trials(
@@ -197,8 +195,6 @@ def test_a_thousand_data_sets_take_milliseconds():
         conditions=["a", "b"],
     )
     model = build_model()
-    start = time.perf_counter()
     observations = pack_trials(trials, model, {"sigma": 0.1})
-    unpack_pointwise(observations.log_response, trials)
-    # Some 30 ms on an idle core; a loop over trials would take seconds.
-    assert time.perf_counter() - start < 0.5
+    unpacked = unpack_pointwise(observations.log_response, trials)
+    np.testing.assert_allclose(unpacked, np.log(trials["response"]), rtol=1e-5, atol=1e-6)

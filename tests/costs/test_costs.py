@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from designstudio.actors import load_actor
 from designstudio.actors.accuracy import draw_decisions
 from designstudio.actors.exact import ExactActor
 from designstudio.costs import PAPER_COST_NAMES, get_cost, quadrature
@@ -101,3 +102,17 @@ def test_the_anchor_is_optimal_when_noise_vanishes(cost):
 def test_an_unknown_cost_names_the_known_ones():
     with pytest.raises(UnknownNameError, match=r"Unknown cost 'quadratc'\. Available: absolute, quadratic, "):
         get_cost("quadratc")
+
+
+def test_belief_and_action_in_the_costs_own_unit_do_not_depend_on_it():
+    actor = load_actor("absolute_effort")
+    cost = actor.cost
+
+    def relative_action(log_unit, depth):
+        parameters = cost.parameters_at(log_unit)
+        np.testing.assert_allclose(cost.log_unit(parameters), log_unit, atol=1e-5)
+        return actor.strategy(jnp.asarray(0.2), jnp.asarray(0.1), parameters)(log_unit + depth) - log_unit
+
+    for depth in (-2.0, -0.1, 0.5):
+        actions = [relative_action(jnp.asarray(log_unit), depth) for log_unit in (-0.5, 0.0, 1.5)]
+        np.testing.assert_allclose(actions, actions[0], atol=1e-5)

@@ -12,7 +12,8 @@ from designstudio.actors import ExactActor, load_actor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import observe
 from designstudio.costs import get_cost
-from designstudio.fit.coordinates import fold, guess, locate
+from designstudio.fit.coordinates import guess, locate
+from designstudio.fit.coordinates.walls import fold
 from designstudio.fit.target import log_posterior
 from designstudio.parameters import analysis_priors
 from designstudio.priors import HalfNormal, LogNormal, PriorSet

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-from designstudio.actors import ExactActor
+from designstudio.actors import ExactActor, load_actor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError, UnknownNameError
@@ -90,6 +90,37 @@ def test_nuts_and_importance_sampling_agree():
         ratio = b.std(("chain", "draw")) / a.std(("chain", "draw"))
         assert float(ratio.min()) > 0.7
         assert float(ratio.max()) < 1.4
+
+
+def test_draws_of_the_fast_rule_are_brought_to_the_careful_one(monkeypatch):
+    model = BehaviorModel(load_actor("absolute_effort"), fixed=("sigma",))
+    people, trials = simulate(model, 4)
+    settings = FitSettings(method="importance", num_draws=200, batch_size=4, keeps_log_likelihood=False)
+    posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    error = posterior["diagnostics"]["rule_error"].values
+    assert ((error > 0) & (error < 0.2)).all()
+    # With no tolerance all draws are corrected: a few change, and what they say stays the same.
+    monkeypatch.setattr("designstudio.fit.run.LARGEST_RULE_ERROR", 0.0)
+    corrected = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    for name in model.free:
+        before, after = posterior["posterior"][name], corrected["posterior"][name]
+        assert not np.array_equal(before, after)
+        shift = (after.mean(("chain", "draw")) - before.mean(("chain", "draw"))) / before.std(("chain", "draw"))
+        assert float(np.abs(shift).max()) < 0.2
+
+
+def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
+    model = BehaviorModel(load_actor("absolute_effort"), fixed=("sigma",))
+    people, trials = simulate(model, 4)
+    settings = FitSettings(method="importance", num_draws=200, batch_size=4, keeps_log_likelihood=False)
+
+    def wild(model, observations, values, *, is_wanted=None):
+        return 30 * jax.random.normal(jax.random.key(0), values["beta"].shape)
+
+    monkeypatch.setattr("designstudio.fit.run.compute_correction", wild)
+    posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    assert not posterior["diagnostics"]["is_good"].values.any()
+    assert "fast rule of the likelihood is off by" in str(posterior["diagnostics"]["reason"].values[0])
 
 
 def test_the_pointwise_likelihood_belongs_to_its_trial(model, trials, posterior):
@@ -205,7 +236,7 @@ def test_settings_that_cannot_work_are_refused():
 SCRIPT = """
 import jax, numpy as np, sys
 from tests.fit.test_run import SETTINGS, simulate
-from designstudio.actors import ExactActor
+from designstudio.actors import ExactActor, load_actor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.costs import get_cost
 from designstudio.fit.run import fit_datasets

@@ -176,8 +176,8 @@ def test_data_of_another_shape_are_refused(change, sentence):
 
 def test_selected_data_sets_and_further_variables_are_still_trials():
     trials = make_two().assign(reaction_time=(("dataset", "trial"), np.ones((2, 4))))
-    check_trials(trials.isel(dataset=[1]))
-    check_trials(xr.concat([trials.isel(dataset=[1]), trials.isel(dataset=[0])], dim="dataset"))
+    assert check_trials(trials.isel(dataset=[1])) is None
+    assert check_trials(xr.concat([trials.isel(dataset=[1]), trials.isel(dataset=[0])], dim="dataset")) is None
 
 
 def draw_responses(stimulus):
