@@ -22,7 +22,7 @@ from designstudio.perception import posterior_sigma
 
 Scalar = Float[Array, ""]
 # How many errors the level may be off the regression, and how much of the depth's range is kept for what is farther off.
-NUM_LEVEL_ERRORS = 1.0
+NUM_LEVEL_ERRORS = 3.0
 UNLIKELY_SHARE = 0.02
 
 
@@ -33,29 +33,26 @@ def take_depth(model: BehaviorModel, walls: Walls, rho: Scalar, observations: Ob
     """
     if not bends_at_unit(model):
         return None, jnp.zeros(())
-    lowest, low, high, highest = (jax.nn.softplus(end) for end in _depth_ends(model, rho, observations))
-    shares = jnp.stack([UNLIKELY_SHARE * (low > lowest), jnp.ones(()), UNLIKELY_SHARE * (highest > high)])
-    ends = jnp.concatenate([jnp.zeros(1), jnp.cumsum(shares) / jnp.sum(shares)])
+    lowest, high, highest = (jax.nn.softplus(end) for end in _depth_ends(model, rho, observations))
+    # Two pieces: what can explain the level of the data, and a small share of the coordinate for the rest.
+    share = jnp.where(highest > high, 1 - UNLIKELY_SHARE, 1.0)
+    likely, unlikely = (high - lowest) / share, (highest - high) / jnp.where(highest > high, 1 - share, 1.0)
     x = walls.take(0.0, 1.0, 1)[0]
-    steps = jnp.stack([low - lowest, high - low, highest - high]) / jnp.where(shares > 0, jnp.diff(ends), 1.0)
-    # A point between two pieces belongs to the lower one.
-    piece = jnp.sum(x > ends[1:3])
-    depth = _inverse_softplus(jnp.stack([lowest, low, high])[piece] + steps[piece] * (x - ends[piece]))
-    return depth, jnp.log(steps[piece]) - jax.nn.log_sigmoid(depth)
+    is_likely = x <= share
+    depth = _inverse_softplus(jnp.where(is_likely, lowest + likely * x, high + unlikely * (x - share)))
+    return depth, jnp.log(jnp.where(is_likely, likely, unlikely)) - jax.nn.log_sigmoid(depth)
 
 
-def _depth_ends(model: BehaviorModel, rho: Scalar, observations: Observations) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Between which depths some mu_0 and some unit lie (outer ends), and can explain the level of the data (inner ends)."""
+def _depth_ends(model: BehaviorModel, rho: Scalar, observations: Observations) -> tuple[Scalar, Scalar, Scalar]:
+    """Least depth that some mu_0 and some unit allow, the greatest that can explain the level of the data, the greatest."""
     weight = jax.nn.sigmoid(2 * rho)
     moments = summarize_near_mean(model, observations)
     belief_low, belief_high = (weight * moments.mean_x[0] + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
     unit_low, unit_high = unit_bounds(model)
     lowest, highest = belief_low - unit_high, belief_high - unit_low
-    # Beyond the unit the action is the unit, before it the belief.
+    # An action is at most the unit, so the depth is at most what the greatest belief leaves above the level.
     margin = NUM_LEVEL_ERRORS * jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))[0]
-    low, high = belief_low - moments.mean_y[0] - margin, belief_high - moments.mean_y[0] + margin
-    low = jnp.where(low > 0, jnp.clip(low, lowest, highest - 0.1), lowest)
-    return lowest, low, jnp.clip(high, low + 0.1, highest), highest
+    return lowest, jnp.clip(belief_high - moments.mean_y[0] + margin, lowest + 0.1, highest), highest
 
 
 def locate_by_unit(
