@@ -254,8 +254,11 @@ class _Run:
         needs_it[np.flatnonzero(is_wanted)[needs]] = True
         parts = [compare(needs_it, first) for first in range(stride)]
         correction = np.stack(parts, axis=-1).reshape(len(needs), self.settings.num_chains, -1)
-        indices = resample(correction, self.settings.num_draws, [rngs[i] for i in needs])
-        self._keep(at[needs], {name: _take(draws[at[needs]], indices) for name, draws in self.results.draws.items()})
+        # In the order of the draws, so that a chain stays a chain and what was noted about each draw stays with it.
+        indices = np.sort(resample(correction, self.settings.num_draws, [rngs[i] for i in needs]), axis=-1)
+        for arrays in (self.results.draws, self.results.stats):
+            for values in arrays.values():
+                values[at[needs]] = _take(values[at[needs]], indices)
         check = check_weights(correction)
         for place, i in enumerate(needs):
             is_even = check.ess[place] > correction[0].size / 2 and check.khat[place] < self.settings.max_khat
