@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from designstudio.actors.base import AbstractPolicy
-from designstudio.costs.base import AbstractCost
+from designstudio.costs.base import AbstractBentCost, AbstractCost
 from designstudio.costs.quadrature import gauss_hermite
 
 Scalar = Float[Array, ""]
@@ -74,7 +74,7 @@ def choose_rule(cost: AbstractCost) -> QuadratureRule:
 
 def choose_fast_rule(cost: AbstractCost) -> QuadratureRule:
     """The rule with which posteriors are explored; where it is not that of `choose_rule`, results are corrected."""
-    return BENT if cost.bends_at_unit else choose_rule(cost)
+    return BENT if isinstance(cost, AbstractBentCost) else choose_rule(cost)
 
 
 def response_log_density(

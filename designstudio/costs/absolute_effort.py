@@ -17,13 +17,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from designstudio.costs.absolute import Absolute
-from designstudio.costs.base import WITH_EFFORT, AbstractCost, Scalar, Values, total_noise
+from designstudio.costs.base import WITH_EFFORT, AbstractBentCost, Scalar, Values, total_noise
 from designstudio.costs.effort import BETA, add_effort, add_effort_slope
 from designstudio.perception import Belief
 
 
 @dataclasses.dataclass(frozen=True)
-class AbsoluteEffort(AbstractCost):
+class AbsoluteEffort(AbstractBentCost):
     """beta |r - s| + (1 - beta) r². Optimal: the root of a closed-form slope."""
 
     name = "absolute_effort"
@@ -32,7 +32,6 @@ class AbsoluteEffort(AbstractCost):
     parameters = (BETA,)
     num_terms = 18
     has_single_root = True
-    bends_at_unit = True
     base = Absolute()
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:

@@ -64,8 +64,6 @@ class AbstractCost(ABC):
     has_single_root: bool = False
     # Whether log a bends little with log m. If not, or if it is not known, likelihoods are integrated with more care.
     has_smooth_policy: bool = False
-    # Whether the cost's only parameter sets a length, see `log_unit`, at which the policy bends.
-    bends_at_unit: bool = False
     # Something that users must know wherever the cost appears.
     note: str = ""
 
@@ -107,18 +105,22 @@ class AbstractCost(ABC):
             [(2 * parameters[p.name] - p.box.low - p.box.high) / (p.box.high - p.box.low) for p in self.parameters]
         )
 
-    def log_unit(self, parameters: Values) -> Scalar:
-        """Logarithm of the length that the parameter sets; belief and action in this unit do not depend on it."""
-        raise NotImplementedError(f"The cost {self.name!r} sets no length.")
-
-    def parameters_at(self, log_unit: Scalar) -> dict[str, Scalar]:
-        """The parameters that set this length: the inverse of `log_unit`."""
-        raise NotImplementedError(f"The cost {self.name!r} sets no length.")
-
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """The sensorimotor parameters followed by the cost's own."""
         return SENSORIMOTOR_PARAMETERS + self.parameters
+
+
+class AbstractBentCost(AbstractCost):
+    """A cost whose only parameter sets a length at which the policy bends: below it, responses follow the stimulus."""
+
+    @abstractmethod
+    def log_unit(self, parameters: Values) -> Scalar:
+        """Logarithm of that length; belief and action in units of it do not depend on the parameter."""
+
+    @abstractmethod
+    def parameters_at(self, log_unit: Scalar) -> dict[str, Scalar]:
+        """The parameter that sets this length: the inverse of `log_unit`."""
 
 
 class AbstractClosedFormCost(AbstractCost):

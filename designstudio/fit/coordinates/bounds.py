@@ -1,10 +1,13 @@
 """The ends of each parameter's prior, kept finite: derivatives of infinite walls are not numbers."""
 
+from typing import cast
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from designstudio.behavior.model import BehaviorModel
+from designstudio.costs.base import AbstractBentCost
 from designstudio.priors import LogNormal
 
 # Where an unbounded prior ends.
@@ -37,7 +40,7 @@ def log_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
 
 def unit_bounds(model: BehaviorModel) -> tuple[float, float]:
     """Logarithms of the least and the greatest unit, kept finite."""
-    cost = model.actor.cost
+    cost = cast(AbstractBentCost, model.actor.cost)
     name = cost.parameters[0].name
     support = model.priors[name].support
     with jax.ensure_compile_time_eval():

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from designstudio.actors.base import AbstractBeliefActor
 from designstudio.behavior.model import BehaviorModel, Values
 from designstudio.behavior.observations import Observations
+from designstudio.costs.base import AbstractBentCost
 from designstudio.fit.coordinates.bounds import log_bounds, unit_bounds
 from designstudio.fit.coordinates.layout import bends_at_unit
 from designstudio.fit.coordinates.regression import expect_level, residual_variance, summarize_near_mean
@@ -63,9 +64,9 @@ def locate_by_unit(
     In units of the unit the action depends on the depth alone. So the level gives the unit, the unit and the depth give the
     belief, and the belief gives mu_0; of the determinant only the prior's weight remains.
     """
-    actor = cast(AbstractBeliefActor, model.actor)
+    actor, cost = cast(AbstractBeliefActor, model.actor), cast(AbstractBentCost, model.actor.cost)
     weight = jnp.minimum(jax.nn.sigmoid(2 * rho), 1 - 1e-6)
-    spread = model.spread({**values, "mu_0": jnp.ones(()), **actor.cost.parameters_at(jnp.zeros(()))}, observations.fixed)
+    spread = model.spread({**values, "mu_0": jnp.ones(()), **cost.parameters_at(jnp.zeros(()))}, observations.fixed)
     noise = {name: value[0] for name, value in spread.items()}
     sigma_post = posterior_sigma(noise["sigma_0"], noise["sigma"])
     action = actor.strategy(sigma_post, noise["sigma_r"], actor.cost_parameters(noise))(depth)
@@ -80,7 +81,7 @@ def locate_by_unit(
     c = centre + scale * walls.take((lowest - centre) / scale, (highest - centre) / scale, 1)[0]
     log_unit = c - action
     log_mu_0 = (log_unit + depth - weight * mean_x) / (1 - weight)
-    own, slope = jax.jvp(actor.cost.parameters_at, (log_unit,), (jnp.ones_like(log_unit),))
+    own, slope = jax.jvp(cost.parameters_at, (log_unit,), (jnp.ones_like(log_unit),))
     values.update(own)
     values["mu_0"] = jnp.exp(log_mu_0)
     (derivative,) = slope.values()

@@ -2,6 +2,7 @@
 
 from designstudio.actors.base import AbstractBeliefActor
 from designstudio.behavior.model import BehaviorModel
+from designstudio.costs.base import AbstractBentCost
 
 SHARED, PER_CONDITION, FIXED = "shared", "per condition", "fixed"
 
@@ -33,7 +34,7 @@ def trades_noise(model: BehaviorModel) -> bool:
 def bends_at_unit(model: BehaviorModel) -> bool:
     """Whether depth and level take the places of the cost's parameter and mu_0."""
     cost = model.actor.cost
-    if not (cost.bends_at_unit and isinstance(model.actor, AbstractBeliefActor)):
+    if not (isinstance(cost, AbstractBentCost) and isinstance(model.actor, AbstractBeliefActor)):
         return False
     names = ("mu_0", cost.parameters[0].name)
     return all(name in model.free and model.num_entries(name) == 1 for name in names)
