@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Self
 
 import jax
+import numpy as np
 import numpyro.distributions as dist
 from jaxtyping import Array, Float, Key
+from scipy import stats
 
 from designstudio.errors import StudioError, UnknownNameError
 
@@ -57,6 +59,35 @@ class AbstractPrior(ABC):
     def distribution(self) -> dist.Distribution:
         """The numpyro distribution."""
 
+    @abstractmethod
+    def quantile(self, probability: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        """The inverse distribution function: uniform random numbers become draws, and keep their order."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant(AbstractPrior):
+    """Everyone has the same value. For simulated participants only: a fit needs a range, or a fixed value."""
+
+    value: float
+
+    @property
+    def support(self) -> Interval:
+        return Interval(math.nextafter(self.value, -math.inf), math.nextafter(self.value, math.inf))
+
+    def within(self, interval: Interval) -> "Constant":
+        if self.value not in interval:
+            raise StudioError(f"The constant {self.value:g} lies outside {interval}.")
+        return self
+
+    def distribution(self) -> dist.Distribution:
+        return dist.Delta(self.value)
+
+    def quantile(self, probability: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        return np.full(np.shape(probability), self.value)
+
+    def __str__(self) -> str:
+        return f"always {self.value:g}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Uniform(AbstractPrior):
@@ -64,6 +95,9 @@ class Uniform(AbstractPrior):
 
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        Interval(self.low, self.high)
 
     @property
     def support(self) -> Interval:
@@ -75,6 +109,9 @@ class Uniform(AbstractPrior):
 
     def distribution(self) -> dist.Distribution:
         return dist.Uniform(self.low, self.high)
+
+    def quantile(self, probability: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        return self.low + (self.high - self.low) * np.asarray(probability, float)
 
     def __str__(self) -> str:
         return f"Uniform({self.low:g}, {self.high:g})"
@@ -96,6 +133,9 @@ class HalfNormal(AbstractPrior):
 
     def distribution(self) -> dist.Distribution:
         return dist.TruncatedNormal(0.0, self.scale, low=self.bounds.low, high=_finite(self.bounds.high))
+
+    def quantile(self, probability: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        return _normal_quantile(probability, 0.0, self.scale, self.bounds)
 
     def __str__(self) -> str:
         return f"HalfNormal({self.scale:g}) on {self.bounds}"
@@ -122,12 +162,25 @@ class LogNormal(AbstractPrior):
         logarithm = dist.TruncatedNormal(math.log(self.median), self.sigma, low=low, high=high)
         return dist.TransformedDistribution(logarithm, dist.transforms.ExpTransform())
 
+    def quantile(self, probability: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        with np.errstate(divide="ignore"):
+            low, high = (float(np.log(bound)) for bound in (self.bounds.low, self.bounds.high))
+        return np.exp(_normal_quantile(probability, math.log(self.median), self.sigma, Interval(low, high)))
+
     def __str__(self) -> str:
         return f"LogNormal(log {self.median:g}, {self.sigma:g}) on {self.bounds}"
 
 
 def _finite(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
+
+
+def _normal_quantile(
+    probability: Float[np.ndarray, "..."], mean: float, sd: float, bounds: Interval
+) -> Float[np.ndarray, "..."]:
+    """Quantiles of a normal distribution that is truncated to `bounds`."""
+    low, high = ((bound - mean) / sd for bound in (bounds.low, bounds.high))
+    return stats.truncnorm.ppf(probability, low, high, loc=mean, scale=sd)
 
 
 class PriorSet(Mapping[str, AbstractPrior]):

@@ -1,32 +1,67 @@
 """Simulated experiments: participants who respond to stimuli, as trials.
 
-Participants are drawn from the fit's own prior (for calibration) or given. Each data set has its own random key, folded in
-by its index, so adding data sets leaves the earlier ones unchanged.
+Random numbers are common to all experiments with the same key. Each is drawn for its own data set, condition and trial (or,
+for participants, parameter), so that data set 7 has the same quantiles of the population, the same places of its stimuli and
+the same noise in every design: designs differ by what they are, not by luck, and adding data sets, conditions or trials
+leaves the earlier ones unchanged.
 """
 
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, Key
-from numpyro.handlers import seed, substitute
+from jaxtyping import Array, Bool, Float, Int, Key
+from numpyro.handlers import substitute
 
 from designstudio.behavior.generative import behave
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations, observe
 from designstudio.errors import StudioError
 from designstudio.parameters import Parameter, check_within
-from designstudio.priors import PriorSet
+from designstudio.priors import AbstractPrior
 from designstudio.trials import make_trials
 
 Participants = xr.Dataset
 
 
+class Contamination(NamedTuple):
+    """What no fit of the model expects in its data.
+
+    Attributes:
+        lapse_rate: share of trials in which the response has nothing to do with the stimulus: it is spread evenly, in
+            logarithms, over the range of the stimuli.
+        outlier_rate: share of trials whose response is off by a factor.
+        outlier_scale: standard deviation of the logarithm of that factor.
+    """
+
+    lapse_rate: float = 0.0
+    outlier_rate: float = 0.0
+    outlier_scale: float = 1.0
+
+    def check(self) -> None:
+        """Refuse impossible rates and scales."""
+        for name in ("lapse_rate", "outlier_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise StudioError(f"{name} must be from 0 to 1, but {getattr(self, name):g} was given.")
+        if not self.outlier_scale > 0:
+            raise StudioError(f"outlier_scale must be positive, but {self.outlier_scale:g} was given.")
+
+
+NO_CONTAMINATION = Contamination()
+
+
 def draw_participants(
-    model: BehaviorModel, num_datasets: int, *, key: Key[Array, ""], population: PriorSet | None = None
+    model: BehaviorModel,
+    num_datasets: int,
+    *,
+    key: Key[Array, ""],
+    population: Mapping[str, AbstractPrior] | None = None,
+    first: int = 0,
 ) -> Participants:
     """Random participants, one for each data set.
 
@@ -34,24 +69,23 @@ def draw_participants(
         model: which parameters there are, and which differ between conditions.
         num_datasets: how many.
         key: random key.
-        population: where all parameters come from; by default the free ones come from the fit's own prior, the fixed ones
+        population: where parameters come from; by default the free ones come from the fit's own prior, the fixed ones
             from the parameters' population priors.
+        first: number of the first data set.
 
     Returns:
         One variable for each parameter, over dataset, or over dataset and condition.
     """
     priors = {parameter.name: parameter.population for parameter in model.parameters}
     priors.update(model.priors if population is None else population)
-
-    def one(index: Array) -> dict[str, Array]:
-        keys = jax.random.split(jax.random.fold_in(key, index), len(model.parameters))
-        return {
-            p.name: priors[p.name].distribution().sample(k, (model.num_conditions,) if p.name in model.per_condition else ())
-            for k, p in zip(keys, model.parameters, strict=True)
-        }
-
-    values = jax.jit(jax.vmap(one))(jnp.arange(num_datasets))
-    return label_participants(model.parameters, {name: np.asarray(value) for name, value in values.items()})
+    numbers = np.arange(first, first + num_datasets)
+    values = {}
+    for parameter in model.parameters:
+        num_entries = model.num_conditions if parameter.name in model.per_condition else 1
+        subkey = jax.random.fold_in(key, zlib.crc32(parameter.name.encode()) & 0x7FFFFFFF)
+        drawn = priors[parameter.name].quantile(draw_uniform(numbers, num_entries, 1, key=subkey)[..., 0])
+        values[parameter.name] = drawn if parameter.name in model.per_condition else drawn[:, 0]
+    return label_participants(model.parameters, values).assign_coords(dataset=numbers)
 
 
 def label_participants(parameters: Sequence[Parameter], values: Mapping[str, np.ndarray]) -> Participants:
@@ -77,17 +111,22 @@ def simulate_trials(
     stimuli: Float[np.ndarray, "dataset condition trial"],
     *,
     key: Key[Array, ""],
+    is_present: Bool[np.ndarray, "condition trial"] | None = None,
     conditions: Sequence[str] | None = None,
+    contamination: Contamination = NO_CONTAMINATION,
 ) -> xr.Dataset:
     """Responses of each participant to their stimuli.
 
     Args:
         model: the actor behind the behaviour.
-        participants: as made by `draw_participants`.
+        participants: as made by `draw_participants`; numbered from 0 if they have no numbers.
         stimuli: for each data set and condition.
         key: random key.
+        is_present: which trials each condition has, if they differ; the stimuli of others are ignored.
         conditions: labels.
+        contamination: lapses and outliers.
     """
+    contamination.check()
     num_datasets, num_conditions, num_trials = stimuli.shape
     label_participants(model.parameters, {str(name): array.values for name, array in participants.items()})
     for name, array in participants.items():
@@ -97,40 +136,92 @@ def simulate_trials(
                 f"build the model with per_condition=[{str(name)!r}]."
             )
     values = {
-        name: np.broadcast_to(array.values.reshape(num_datasets, -1), (num_datasets, num_conditions)).astype(np.float32)
+        str(name): np.broadcast_to(array.values.reshape(num_datasets, -1), (num_datasets, num_conditions))
         for name, array in participants.items()
     }
-    is_present = np.ones(stimuli.shape, bool)
+    numbers = participants["dataset"].values
+    is_present = np.ones(stimuli.shape[1:], bool) if is_present is None else is_present
+    everywhere = np.broadcast_to(is_present, stimuli.shape)
     # Every parameter is "fixed" to the participant's: the model then only has its noises left to draw.
-    observations = observe(np.log(stimuli), np.zeros(stimuli.shape), is_present, {str(k): v for k, v in values.items()})
-    responses = np.exp(np.asarray(_respond(model, observations, key), float)[..., :num_trials])
+    observations = observe(np.log(stimuli), np.zeros(stimuli.shape), everywhere, values)
+    log_response = np.asarray(_respond(model, observations, numbers, key), float)[..., :num_trials]
+    log_response = _contaminate(log_response, np.log(stimuli), everywhere, contamination, numbers, key)
     index = np.broadcast_to(np.repeat(np.arange(num_conditions), num_trials), (num_datasets, num_conditions * num_trials))
-    return make_trials(
-        stimuli.reshape(num_datasets, -1),
-        responses.reshape(num_datasets, -1),
-        condition_index=index,
+    # Laid out without the gaps that conditions with fewer trials have.
+    kept = np.flatnonzero(is_present.ravel())
+    trials = make_trials(
+        stimuli.reshape(num_datasets, -1)[:, kept],
+        np.exp(log_response).reshape(num_datasets, -1)[:, kept],
+        condition_index=index[:, kept],
         conditions=conditions,
+        subjects=[str(number) for number in numbers],
     )
+    return trials.assign_coords(dataset=numbers)
 
 
 @eqx.filter_jit
-def _respond(model: BehaviorModel, observations: Observations, key: Key[Array, ""]) -> Array:
+def _respond(
+    model: BehaviorModel, observations: Observations, numbers: Int[np.ndarray, " dataset"], key: Key[Array, ""]
+) -> Array:
     """Log responses of all data sets from the generative model."""
 
-    def one(index: Array, data: Observations) -> Array:
+    def one(number: Array, data: Observations) -> Array:
         given = {name: value if name in model.per_condition else value[0] for name, value in data.fixed.items()}
         data = eqx.tree_at(lambda d: d.fixed, data, {name: data.fixed[name] for name in model.fixed})
-        subkey = jax.random.fold_in(key, index)
-        return substitute(seed(behave, subkey), data=given)(model, data, likelihood="latent", is_observed=False)
+        noises = {
+            name: _draw_by_condition(jax.random.normal, jax.random.fold_in(key, k), number, *data.log_stimulus.shape)
+            for k, name in enumerate(("noise", "motor_noise"))
+        }
+        return substitute(behave, data={**given, **noises})(model, data, likelihood="latent", is_observed=False)
 
-    num_datasets = observations.log_stimulus.shape[0]
-    return jax.vmap(one)(jnp.arange(num_datasets), observations)
+    return jax.vmap(one)(jnp.asarray(numbers), observations)
+
+
+def _contaminate(
+    log_response: np.ndarray,
+    log_stimulus: np.ndarray,
+    is_present: np.ndarray,
+    contamination: Contamination,
+    numbers: Int[np.ndarray, " dataset"],
+    key: Key[Array, ""],
+) -> np.ndarray:
+    """Replace some responses by lapses, and move others."""
+    if not (contamination.lapse_rate or contamination.outlier_rate):
+        return log_response
+    num_conditions, num_trials = log_response.shape[1:]
+    which, place, is_outlier, size = (
+        draw_uniform(numbers, num_conditions, num_trials, key=jax.random.fold_in(key, k)) for k in range(2, 6)
+    )
+    low, high = log_stimulus[is_present].min(), log_stimulus[is_present].max()
+    lapsed = np.where(which < contamination.lapse_rate, low + (high - low) * place, log_response)
+    factor = np.asarray(jax.scipy.special.ndtri(np.clip(size, 1e-6, 1 - 1e-6))) * contamination.outlier_scale
+    return np.where(is_outlier < contamination.outlier_rate, lapsed + factor, lapsed)
 
 
 def draw_stimuli(
     num_datasets: int, num_conditions: int, num_trials: int, *, low: float, high: float, key: Key[Array, ""]
 ) -> Float[np.ndarray, "dataset condition trial"]:
     """Stimuli spread uniformly from low to high."""
-    keys = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(num_datasets))
-    draw = jax.vmap(lambda k: jax.random.uniform(k, (num_conditions, num_trials), minval=low, maxval=high))
-    return np.asarray(draw(keys), float)
+    return low + (high - low) * draw_uniform(np.arange(num_datasets), num_conditions, num_trials, key=key)
+
+
+def draw_uniform(
+    numbers: Int[np.ndarray, " dataset"], num_conditions: int, num_trials: int, *, key: Key[Array, ""]
+) -> Float[np.ndarray, "dataset condition trial"]:
+    """Random numbers between 0 and 1 for the data sets of these numbers."""
+    drawn = _draw_uniform(key, jnp.asarray(numbers), num_conditions, num_trials)
+    # Quantiles of 0 are the edge of a support, where densities may be infinite.
+    return np.clip(np.asarray(drawn, float), 1e-7, 1 - 1e-7)
+
+
+@eqx.filter_jit
+def _draw_uniform(key: Key[Array, ""], numbers: Int[Array, " dataset"], num_conditions: int, num_trials: int) -> Array:
+    return jax.vmap(lambda number: _draw_by_condition(jax.random.uniform, key, number, num_conditions, num_trials))(numbers)
+
+
+def _draw_by_condition(
+    sampler: Callable[..., Array], key: Key[Array, ""], number: Array, num_conditions: int, num_trials: int
+) -> Float[Array, "condition trial"]:
+    """Random numbers of one data set. Drawn as vectors, of which a longer one begins like a shorter one."""
+    keys = jax.vmap(lambda k: jax.random.fold_in(jax.random.fold_in(key, number), k))(jnp.arange(num_conditions))
+    return jax.vmap(lambda k: sampler(k, (num_trials,)))(keys)

@@ -49,10 +49,14 @@ def behave(
     noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.log_stimulus.shape).to_event(2))
     log_action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.log_stimulus, noise)
     sigma_r = participants["sigma_r"][:, None]
+    if not is_observed:
+        # Motor noise has a site of its own, so that a simulation can give two designs the same noise.
+        motor_noise = numpyro.sample("motor_noise", dist.Normal(0, 1).expand(log_action.shape).to_event(2))
+        return numpyro.deterministic("log_response", log_action + sigma_r * motor_noise)
     responses = (
         dist.Normal(log_action, jnp.broadcast_to(sigma_r, log_action.shape)).mask(observations.is_present).to_event(2)
     )
-    return numpyro.sample("log_response", responses, obs=observations.log_response if is_observed else None)
+    return numpyro.sample("log_response", responses, obs=observations.log_response)
 
 
 def _act(

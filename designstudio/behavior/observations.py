@@ -5,6 +5,7 @@ share one compiled program; `is_present` marks what is real. Under a power law l
 Gaussian noise, so each condition enters only through its regression: `Moments` then stands for all its trials, exactly.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -69,7 +70,7 @@ def observe(
     log_stimulus: Float[ArrayLike, "*set condition trial"],
     log_response: Float[ArrayLike, "*set condition trial"],
     is_present: Bool[ArrayLike, "*set condition trial"],
-    fixed: dict[str, Float[ArrayLike, "*set condition"]],
+    fixed: Mapping[str, Float[ArrayLike, "*set condition"]],
 ) -> Observations:
     """Pad to a bucket and summarise, on the host and in 64 bits: the sums cancel."""
     x, y, present = np.asarray(log_stimulus, float), np.asarray(log_response, float), np.asarray(is_present, bool)

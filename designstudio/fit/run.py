@@ -121,7 +121,8 @@ def fit_datasets(
         trials: one or many data sets, in the schema of `designstudio.trials`.
         fixed: values of the model's fixed parameters; see `pack_trials`.
         settings: how carefully.
-        seed: of all random numbers; each data set has its own, so adding data sets changes nothing for the others.
+        seed: of all random numbers; each data set has its own, by its number (the coordinate `dataset`), so adding data
+            sets changes nothing for the others.
         progress: called with a `Progress` after every batch.
 
     Returns:
@@ -132,7 +133,7 @@ def fit_datasets(
     observations, order = sort_by_noise(pack_trials(trials, model, fixed))
     num_datasets = trials.sizes["dataset"]
     results = _Results.empty(model, num_datasets, settings)
-    run = _Run(model, observations, settings, seed, results, progress)
+    run = _Run(model, observations, trials["dataset"].values, settings, seed, results, progress)
     everything = np.arange(num_datasets)
     if settings.method == "nuts":
         failed = run.sample_chains("nuts", everything)
@@ -163,12 +164,13 @@ class _Run:
         self,
         model: BehaviorModel,
         observations: Observations,
+        numbers: np.ndarray,
         settings: FitSettings,
         seed: int,
         results: _Results,
         progress: ProgressCallback | None,
     ) -> None:
-        self.model, self.observations, self.settings = model, observations, settings
+        self.model, self.observations, self.numbers, self.settings = model, observations, numbers, settings
         self.seed, self.results, self._progress = seed, results, progress
         self._importance = choose_importance(model, settings)
         self._nuts = NutsSettings(num_draws=settings.num_draws)
@@ -177,7 +179,7 @@ class _Run:
     def keys(self, chosen: np.ndarray, lane: str) -> Key[Array, " dataset"]:
         """One key for each data set and lane, whatever else is fitted."""
         root = jax.random.fold_in(jax.random.key(self.seed), LANES.index(lane))
-        return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(chosen))
+        return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(self.numbers[chosen]))
 
     def sample_weighted(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
         """Importance sampling of these data sets; returns those it could not fit.
@@ -267,7 +269,7 @@ class _Run:
 
     def _rngs(self, at: np.ndarray, lane: str) -> list[np.random.Generator]:
         """One generator for each data set and lane."""
-        return [np.random.default_rng((self.seed, int(index), LANES.index(lane))) for index in at]
+        return [np.random.default_rng((self.seed, int(number), LANES.index(lane))) for number in self.numbers[at]]
 
     def _learn(
         self, observations: Observations, keys: Key[Array, " dataset"], is_wanted: np.ndarray, num_repeats: int

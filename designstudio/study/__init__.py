@@ -1,0 +1,9 @@
+"""What is asked: who is simulated, what a fit assumes, which designs compete, and what they should achieve."""
+
+from designstudio.study.analysis import Analysis, Known
+from designstudio.study.goals import Goal
+from designstudio.study.population import Population
+from designstudio.study.quantities import Quantity
+from designstudio.study.study import FIDELITIES, Study
+
+__all__ = ["FIDELITIES", "Analysis", "Goal", "Known", "Population", "Quantity", "Study"]

@@ -1,0 +1,87 @@
+"""What a fit assumes: priors, and which parameters it takes as known, shared or different in every condition."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import xarray as xr
+
+from designstudio.actors import AbstractActor
+from designstudio.behavior.model import BehaviorModel
+from designstudio.design import Design
+from designstudio.errors import StudioError
+from designstudio.parameters import analysis_priors
+from designstudio.priors import AbstractPrior, Constant
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What a fit takes a parameter to be: by default the truth.
+
+    Attributes:
+        value: one number for everyone, right or wrong.
+        factor: the truth times this: a measurement that is off.
+    """
+
+    value: float | None = None
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.value is not None and self.factor != 1:
+            raise StudioError("A known parameter takes a value or a factor, not both.")
+        for number in (self.value, self.factor):
+            if number is not None and not number > 0:
+                raise StudioError(f"A known parameter must be positive, but {number:g} was given.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """What a fit assumes.
+
+    Parameters that a design sets (its levels) or draws anew in a block are estimated for each condition; all others are
+    shared by the conditions.
+
+    Attributes:
+        priors: as far as they differ from the paper's.
+        known: parameters that are not estimated, and what they are taken to be.
+        per_condition: further parameters that get one value for each condition.
+        shared: parameters that the fit takes as equal in all conditions although the design changes them.
+    """
+
+    priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+    known: Mapping[str, Known] = dataclasses.field(default_factory=dict)
+    per_condition: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    def build_model(self, actor: AbstractActor, design: Design) -> BehaviorModel:
+        """The model that is fitted to the data of a design."""
+        for name, prior in self.priors.items():
+            if isinstance(prior, Constant):
+                raise StudioError(
+                    f"The analysis prior of {name!r} is the constant {prior.value:g}: a fit needs a range; make it known."
+                )
+        changed = [n for n in (*design.levels, *design.own_parameters, *self.per_condition) if n not in self.shared]
+        return BehaviorModel(
+            actor,
+            num_conditions=len(design.conditions),
+            per_condition=tuple(name for name in dict.fromkeys(changed) if name not in self.known),
+            fixed=tuple(self.known),
+            priors=analysis_priors(actor.cost.all_parameters).replace(**self.priors),
+        )
+
+    def fix_values(self, participants: xr.Dataset) -> dict[str, xr.DataArray]:
+        """Values of the known parameters, for each simulated participant.
+
+        Raises:
+            StudioError: if the truth of a known parameter does not exist in the population.
+        """
+        values = {}
+        for name, known in self.known.items():
+            if known.value is not None:
+                values[name] = xr.full_like(participants["mu_0"].isel(condition=0, missing_dims="ignore"), known.value)
+            elif name in participants:
+                values[name] = participants[name] * known.factor
+            else:
+                raise StudioError(
+                    f"{name!r} is known to the fit, but simulated participants have no {name!r}: give its value."
+                )
+        return values

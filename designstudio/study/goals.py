@@ -1,0 +1,57 @@
+"""What a study should achieve: goals, whose chance of being reached is the study's power."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.priors import AbstractPrior
+
+EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
+KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER)
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """One goal.
+
+    Attributes:
+        kind: `excludes` (a participant's interval lies beyond `value`), `narrower` (a participant's interval is narrower
+            than `width`), or `groups-differ` (a t test tells two groups of participants apart).
+        quantity: a parameter or a quantity of the study.
+        value: for `excludes`; by default the neutral value of a cost's parameter.
+        margin: by how much the interval must stay away from `value`. By default 0, or, where `value` is an end of the prior,
+            5 % of the prior's range: no interval of a posterior ever reaches the very end of its prior.
+        width: for `narrower`.
+        group: for `groups-differ`, parameters of the second group where it differs from the population.
+    """
+
+    kind: str
+    quantity: str
+    value: float | None = None
+    margin: float | None = None
+    width: float | None = None
+    group: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UnknownNameError("goal", self.kind, KINDS)
+        needs_width, needs_group = self.kind == NARROWER, self.kind == GROUPS_DIFFER
+        if needs_width != (self.width is not None):
+            raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_width else 'takes no'} width.")
+        if needs_group != bool(self.group):
+            raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_group else 'takes no'} second group.")
+        if self.kind != EXCLUDES and (self.value is not None or self.margin is not None):
+            raise StudioError(f"The goal {self.kind!r} takes no value or margin.")
+        if self.width is not None and not self.width > 0:
+            raise StudioError(f"The width of a goal must be positive, but {self.width:g} was given.")
+        if self.margin is not None and not self.margin >= 0:
+            raise StudioError(f"The margin of a goal must be 0 or more, but {self.margin:g} was given.")
+
+    def __str__(self) -> str:
+        if self.kind == EXCLUDES:
+            what = "its neutral value" if self.value is None else f"{self.value:g}"
+            return f"the interval of {self.quantity} excludes {what}"
+        if self.kind == NARROWER:
+            return f"the interval of {self.quantity} is narrower than {self.width:g}"
+        other = ", ".join(f"{name} {prior}" for name, prior in self.group.items())
+        return f"{self.quantity} differs from a group with {other}"

@@ -1,0 +1,43 @@
+"""Who is simulated: plausible participants, and what may go wrong in their trials."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from designstudio.costs import AbstractCost
+from designstudio.errors import UnknownNameError
+from designstudio.parameters import check_within, population_priors
+from designstudio.priors import AbstractPrior, PriorSet
+
+
+@dataclasses.dataclass(frozen=True)
+class Population:
+    """Simulated participants.
+
+    Attributes:
+        priors: where parameters come from, as far as they differ from the paper's population.
+        cost: the cost that participants minimise; by default the one that is fitted.
+        lapse_rate: share of trials in which the response has nothing to do with the stimulus.
+        outlier_rate: share of trials whose response is off by a factor.
+        outlier_scale: standard deviation of the logarithm of that factor.
+    """
+
+    priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+    cost: str | None = None
+    lapse_rate: float = 0.0
+    outlier_rate: float = 0.0
+    outlier_scale: float = 1.0
+
+    def resolve(self, cost: AbstractCost) -> PriorSet:
+        """A prior for every parameter of the simulated cost.
+
+        Raises:
+            StudioError: if a parameter is unknown, or a prior reaches where the model has no meaning.
+        """
+        parameters = {parameter.name: parameter for parameter in cost.all_parameters}
+        for name, prior in self.priors.items():
+            if name not in parameters:
+                raise UnknownNameError(f"parameter of the population (cost {cost.name})", name, parameters)
+            check_within(name, prior.quantile(np.array([0.0001, 0.9999])), parameters[name].support, excludes_zero=True)
+        return population_priors(cost.all_parameters).replace(**self.priors)

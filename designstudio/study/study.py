@@ -1,0 +1,105 @@
+"""A study: one question to several designs."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from designstudio.actors import AbstractActor, ExactActor, load_actor
+from designstudio.costs import get_cost
+from designstudio.design import Design
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.study.analysis import Analysis
+from designstudio.study.goals import Goal
+from designstudio.study.population import Population
+from designstudio.study.quantities import Quantity
+
+FIDELITIES = ("information", "importance", "nuts")
+AMORTIZED, EXACT = "amortized", "exact"
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """Designs that compete, the participants they are tried on, and how their data would be analysed.
+
+    Attributes:
+        cost: the cost that is fitted, and that participants minimise unless the population has its own.
+        designs: in the order in which they are reported; each has a name of its own.
+        title: stands above tables and figures.
+        actor: `amortized` (the package's own), `exact`, or an actor file.
+        population: who is simulated.
+        analysis: what the fit assumes.
+        quantities: functions of the parameters, scored like parameters.
+        goals: whose chance of being reached is reported.
+        candidates: costs between which the data should decide, for model recovery.
+        fidelity: `information` (milliseconds), `importance` (below a second) or `nuts` (seconds).
+        num_datasets: simulated participants for each design.
+        interval: probability of the intervals.
+        seed: of all random numbers.
+    """
+
+    cost: str
+    designs: tuple[Design, ...]
+    title: str = ""
+    actor: str = AMORTIZED
+    population: Population = dataclasses.field(default_factory=Population)
+    analysis: Analysis = dataclasses.field(default_factory=Analysis)
+    quantities: tuple[Quantity, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    candidates: tuple[str, ...] = ()
+    fidelity: str = "importance"
+    num_datasets: int = 100
+    interval: float = 0.94
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.designs:
+            raise StudioError("A study needs at least one design.")
+        _refuse_repeated("design", [design.name for design in self.designs])
+        _refuse_repeated("quantity", [quantity.name for quantity in self.quantities])
+        if self.fidelity not in FIDELITIES:
+            raise UnknownNameError("fidelity", self.fidelity, FIDELITIES)
+        if self.num_datasets < 10:
+            raise StudioError(f"A study needs at least 10 data sets, but {self.num_datasets} was given.")
+        if not 0.5 <= self.interval < 1:
+            raise StudioError(f"The interval's probability must be at least 0.5 and below 1, but it is {self.interval:g}.")
+        if self.seed < 0:
+            raise StudioError(f"The seed must be 0 or more, but {self.seed} was given.")
+        fitted, simulated = get_cost(self.cost), get_cost(self.population.cost or self.cost)
+        for cost in self.candidates:
+            get_cost(cost)
+        _refuse_repeated("candidate", self.candidates)
+        self.population.resolve(simulated)
+        for design in self.designs:
+            design.check_parameters([parameter.name for parameter in simulated.all_parameters])
+        names = [parameter.name for parameter in fitted.all_parameters]
+        for name in (*self.analysis.priors, *self.analysis.known, *self.analysis.per_condition, *self.analysis.shared):
+            if name not in names:
+                raise UnknownNameError(f"parameter of the analysis (cost {self.cost})", name, names)
+        known = [*names, *(quantity.name for quantity in self.quantities)]
+        for goal in self.goals:
+            if goal.quantity not in known:
+                raise UnknownNameError("quantity of a goal", goal.quantity, known)
+
+    def load_actor(self, cost: str) -> AbstractActor:
+        """The actor for a cost, of the study's kind."""
+        if self.actor == EXACT:
+            return ExactActor(get_cost(cost))
+        if self.actor == AMORTIZED or cost != self.cost:
+            return load_actor(cost)
+        actor = load_actor(Path(self.actor))
+        if actor.cost.name != cost:
+            raise StudioError(f"The actor {self.actor!r} was trained for {actor.cost.name!r}, not for {cost!r}.")
+        return actor
+
+    def design(self, name: str) -> Design:
+        """The design called `name`."""
+        for design in self.designs:
+            if design.name == name:
+                return design
+        raise UnknownNameError("design", name, [design.name for design in self.designs])
+
+
+def _refuse_repeated(kind: str, names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise StudioError(f"The {kind} {name!r} appears twice: give each a name of its own.")
