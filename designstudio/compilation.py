@@ -1,7 +1,7 @@
 """How JAX is set up: its persistent compilation cache is on, and all cores are used.
 
-What was compiled once is read back by the next process. The cache lies in the user's cache folder;
-`DESIGNSTUDIO_CACHE_DIR` moves it, an empty value turns it off, and a cache that JAX itself was told about
+What was compiled once is read back by the next process. The cache lies in the user's cache folder, next to that of finished
+evaluations; `DESIGNSTUDIO_CACHE_DIR` moves both, an empty value turns them off, and a cache that JAX itself was told about
 (`JAX_COMPILATION_CACHE_DIR`) is left alone.
 """
 
@@ -21,6 +21,14 @@ def cache_folder() -> Path | None:
     if configured is not None:
         return Path(configured) if configured else None
     return Path(platformdirs.user_cache_dir("designstudio")) / "compiled"
+
+
+def evaluations_folder() -> Path | None:
+    """Where finished evaluations are kept, or None if they are not."""
+    configured = os.environ.get("DESIGNSTUDIO_CACHE_DIR")
+    if configured is not None:
+        return Path(configured) / "evaluations" if configured else None
+    return Path(platformdirs.user_cache_dir("designstudio")) / "evaluations"
 
 
 def use_all_cores() -> None:

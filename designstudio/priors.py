@@ -124,6 +124,9 @@ class HalfNormal(AbstractPrior):
     scale: float
     bounds: Interval = Interval(0.0, math.inf)
 
+    def __post_init__(self) -> None:
+        _check_positive("HalfNormal", scale=self.scale)
+
     @property
     def support(self) -> Interval:
         return self.bounds
@@ -149,6 +152,9 @@ class LogNormal(AbstractPrior):
     sigma: float
     bounds: Interval = Interval(0.0, math.inf)
 
+    def __post_init__(self) -> None:
+        _check_positive("LogNormal", median=self.median, sigma=self.sigma)
+
     @property
     def support(self) -> Interval:
         return self.bounds
@@ -169,6 +175,12 @@ class LogNormal(AbstractPrior):
 
     def __str__(self) -> str:
         return f"LogNormal(log {self.median:g}, {self.sigma:g}) on {self.bounds}"
+
+
+def _check_positive(family: str, **numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0 < number < math.inf:
+            raise StudioError(f"{family} needs a positive, finite {name}, but {number:g} was given.")
 
 
 def _finite(bound: float) -> float | None:

@@ -60,7 +60,7 @@ def draw_participants(
     num_datasets: int,
     *,
     key: Key[Array, ""],
-    population: Mapping[str, AbstractPrior] | None = None,
+    population: Mapping[str, AbstractPrior | Sequence[AbstractPrior]] | None = None,
     first: int = 0,
 ) -> Participants:
     """Random participants, one for each data set.
@@ -69,21 +69,24 @@ def draw_participants(
         model: which parameters there are, and which differ between conditions.
         num_datasets: how many.
         key: random key.
-        population: where parameters come from; by default the free ones come from the fit's own prior, the fixed ones
-            from the parameters' population priors.
+        population: where parameters come from, or where they come from in each condition; by default the free ones come
+            from the fit's own prior, the fixed ones from the parameters' population priors.
         first: number of the first data set.
 
     Returns:
         One variable for each parameter, over dataset, or over dataset and condition.
     """
-    priors = {parameter.name: parameter.population for parameter in model.parameters}
+    priors: dict[str, AbstractPrior | Sequence[AbstractPrior]] = {p.name: p.population for p in model.parameters}
     priors.update(model.priors if population is None else population)
     numbers = np.arange(first, first + num_datasets)
     values = {}
     for parameter in model.parameters:
         num_entries = model.num_conditions if parameter.name in model.per_condition else 1
         subkey = jax.random.fold_in(key, zlib.crc32(parameter.name.encode()) & 0x7FFFFFFF)
-        drawn = priors[parameter.name].quantile(draw_uniform(numbers, num_entries, 1, key=subkey)[..., 0])
+        prior = priors[parameter.name]
+        by_condition = [prior] * num_entries if isinstance(prior, AbstractPrior) else prior
+        uniform = draw_uniform(numbers, num_entries, 1, key=subkey)[..., 0]
+        drawn = np.stack([by_condition[k].quantile(uniform[:, k]) for k in range(num_entries)], axis=1)
         values[parameter.name] = drawn if parameter.name in model.per_condition else drawn[:, 0]
     return label_participants(model.parameters, values).assign_coords(dataset=numbers)
 

@@ -52,7 +52,7 @@ def save_actor(path: Path, result: TrainingResult) -> None:
     header = {
         "kind": "actor",
         "cost": cost.name,
-        "probes": _probe_cost(cost),
+        "probes": probe_cost(cost),
         "recipe": dataclasses.asdict(result.recipe),
         "box": {name: [interval.low, interval.high] for name, interval in result.actor.box},
         "accuracy": dataclasses.asdict(result.accuracy),
@@ -79,7 +79,7 @@ def load_actor(source: str | Path) -> AbstractActor:
             f"Available: {', '.join(costs)}; load the file that defines it first (--cost-file)."
         )
     cost = costs[card.cost]
-    if not _agree(read_header(path).get("probes"), _probe_cost(cost)):
+    if not _agree(read_header(path).get("probes"), probe_cost(cost)):
         raise ActorFileError(
             f"The actor {path.name!r} was trained for another version of the cost {cost.name!r}: the cost now gives "
             "other values; train the actor again."
@@ -138,7 +138,7 @@ def _zoo_path(name: str) -> Path:
     return paths[name]
 
 
-def _probe_cost(cost: AbstractCost) -> list[float]:
+def probe_cost(cost: AbstractCost) -> list[float]:
     """A few values of the cost, by which a file recognises the cost it was trained for."""
     responses, stimuli = jnp.array([0.5, 1.0, 2.0, 2.2]), jnp.array([1.0, 2.0, 1.0, 2.0])
     middle = {p.name: jnp.asarray(0.3 * p.box.low + 0.7 * p.box.high) for p in cost.parameters}

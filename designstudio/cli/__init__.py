@@ -9,7 +9,7 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, train
+from designstudio.cli import act, actors, calibrate, evaluate, init, power, train
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -21,6 +21,9 @@ app = typer.Typer(
 app.command("actors")(actors.show_actors)
 app.command("train")(train.train)
 app.command("act")(act.act)
+app.command("init")(init.init_study)
+app.command("evaluate")(evaluate.evaluate)
+app.command("power")(power.power)
 app.command("calibrate")(calibrate.calibrate_cost)
 
 

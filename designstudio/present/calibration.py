@@ -15,7 +15,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.errors import StudioError
-from designstudio.present import figures  # noqa: F401  (registers matplotlib's options)
+from designstudio.present.theme import BAND_COLOR, BLUE, REFERENCE_COLOR, VERMILION
 from designstudio.score.calibration import evaluate_ecdf, score_calibration, simultaneous_band
 
 RANK_LABEL = "fractional rank of the true value"
@@ -23,11 +23,7 @@ DIFFERENCE_LABEL = "ECDF − uniform"
 PROB = 0.95
 MAX_COLUMNS = 4
 
-# Okabe and Ito's blue and vermilion: told apart by every kind of colour vision, and in print.
-INSIDE_COLOR = "#0072B2"
-OUTSIDE_COLOR = "#D55E00"
-BAND_COLOR = "#DDE1E6"
-ZERO_COLOR = "#8A9099"
+INSIDE_COLOR, OUTSIDE_COLOR, ZERO_COLOR = BLUE, VERMILION, REFERENCE_COLOR
 
 
 class CalibrationPanel(NamedTuple):
@@ -131,7 +127,7 @@ def _draw_panel(panel: CalibrationPanel, limit: float, *, has_ticks: tuple[bool,
     curve = hv.Curve((panel.grid, panel.difference), RANK_LABEL, DIFFERENCE_LABEL)
     color = INSIDE_COLOR if panel.is_inside else OUTSIDE_COLOR
     overlay = (
-        band.opts(facecolor=BAND_COLOR, edgecolor="none", backend="matplotlib")
+        band.opts(color=BAND_COLOR, facecolor=BAND_COLOR, edgecolor="none", backend="matplotlib")
         * zero.opts(color=ZERO_COLOR, linewidth=0.6, backend="matplotlib")
         * curve.opts(color=color, linewidth=1.2, backend="matplotlib")
     )

@@ -1,9 +1,22 @@
 """What is asked: who is simulated, what a fit assumes, which designs compete, and what they should achieve."""
 
 from designstudio.study.analysis import Analysis, Known
+from designstudio.study.entry import StudyFileError
+from designstudio.study.file import parse_study, read_study
 from designstudio.study.goals import Goal
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
 from designstudio.study.study import FIDELITIES, Study
 
-__all__ = ["FIDELITIES", "Analysis", "Goal", "Known", "Population", "Quantity", "Study"]
+__all__ = [
+    "FIDELITIES",
+    "Analysis",
+    "Goal",
+    "Known",
+    "Population",
+    "Quantity",
+    "Study",
+    "StudyFileError",
+    "parse_study",
+    "read_study",
+]

@@ -3,13 +3,15 @@
 import dataclasses
 from collections.abc import Mapping
 
+import numpy as np
 import xarray as xr
 
 from designstudio.actors import AbstractActor
 from designstudio.behavior.model import BehaviorModel
+from designstudio.costs import AbstractCost
 from designstudio.design import Design
-from designstudio.errors import StudioError
-from designstudio.parameters import analysis_priors
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.parameters import analysis_priors, check_within
 from designstudio.priors import AbstractPrior, Constant
 
 
@@ -51,6 +53,31 @@ class Analysis:
     known: Mapping[str, Known] = dataclasses.field(default_factory=dict)
     per_condition: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+
+    def check(self, cost: AbstractCost) -> None:
+        """Refuse what no fit with this cost could assume.
+
+        Raises:
+            StudioError: naming the parameter, what was given and what is allowed.
+        """
+        parameters = {parameter.name: parameter for parameter in cost.all_parameters}
+        for name in (*self.priors, *self.known, *self.per_condition, *self.shared):
+            if name not in parameters:
+                raise UnknownNameError(f"parameter of the analysis (cost {cost.name})", name, parameters)
+        for name in self.per_condition:
+            if name in self.shared or name in self.known:
+                raise StudioError(f"The analysis names {name!r} as per condition, and also as shared or known: choose one.")
+        for name, prior in self.priors.items():
+            ends = prior.quantile(np.array([0.0001, 0.9999]))
+            check_within(f"The analysis prior of {name}", ends, parameters[name].support, excludes_zero=True)
+            box = parameters[name].box
+            if ends[1] <= box.low or ends[0] >= box.high:
+                raise StudioError(f"The analysis prior of {name}, {prior}, lies outside {box}, where actors are trained.")
+        for name, known in self.known.items():
+            if known.value is not None:
+                check_within(f"The known {name}", known.value, parameters[name].support, excludes_zero=True)
+        if set(self.known) == set(parameters):
+            raise StudioError(f"All of {', '.join(parameters)} are known: leave at least one to be estimated.")
 
     def build_model(self, actor: AbstractActor, design: Design) -> BehaviorModel:
         """The model that is fitted to the data of a design."""

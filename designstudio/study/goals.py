@@ -47,6 +47,15 @@ class Goal:
         if self.margin is not None and not self.margin >= 0:
             raise StudioError(f"The margin of a goal must be 0 or more, but {self.margin:g} was given.")
 
+    @property
+    def label(self) -> str:
+        """A few words for a table."""
+        if self.kind == EXCLUDES:
+            return f"{self.quantity} is not {'neutral' if self.value is None else f'{self.value:g}'}"
+        if self.kind == NARROWER:
+            return f"{self.quantity} within {self.width:g}"
+        return f"groups differ in {self.quantity}"
+
     def __str__(self) -> str:
         if self.kind == EXCLUDES:
             what = "its neutral value" if self.value is None else f"{self.value:g}"

@@ -1,14 +1,16 @@
 """Who is simulated: plausible participants, and what may go wrong in their trials."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from designstudio.costs import AbstractCost
 from designstudio.errors import UnknownNameError
 from designstudio.parameters import check_within, population_priors
-from designstudio.priors import AbstractPrior, PriorSet
+from designstudio.priors import AbstractPrior, Interval, PriorSet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,6 +20,8 @@ class Population:
     Attributes:
         priors: where parameters come from, as far as they differ from the paper's population.
         cost: the cost that participants minimise; by default the one that is fitted.
+        follows_analysis: whether parameters that are estimated come from the prior that the fit assumes, unless `priors`
+            says otherwise. Only then should intervals cover the truth exactly as often as they say.
         lapse_rate: share of trials in which the response has nothing to do with the stimulus.
         outlier_rate: share of trials whose response is off by a factor.
         outlier_scale: standard deviation of the logarithm of that factor.
@@ -25,9 +29,19 @@ class Population:
 
     priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
     cost: str | None = None
+    follows_analysis: bool = False
     lapse_rate: float = 0.0
     outlier_rate: float = 0.0
     outlier_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("lapse_rate", "outlier_rate"):
+            check_within(name, getattr(self, name), Interval(0.0, 1.0))
+        check_within("outlier_scale", self.outlier_scale, Interval(0.0, math.inf), excludes_zero=True)
+
+    def replace(self, **changes: Any) -> "Population":
+        """The same population with some fields changed."""
+        return dataclasses.replace(self, **changes)
 
     def resolve(self, cost: AbstractCost) -> PriorSet:
         """A prior for every parameter of the simulated cost.

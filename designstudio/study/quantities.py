@@ -15,6 +15,8 @@ import jax.numpy as jnp
 
 from designstudio.errors import StudioError, UnknownNameError
 
+LONGEST_FORMULA = 300
+
 QuantityFunction = Callable[[Mapping[str, Any]], Any]
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {"log": jnp.log, "exp": jnp.exp, "sqrt": jnp.sqrt}
@@ -59,6 +61,8 @@ class Quantity:
 
 
 def _parse(formula: str) -> ast.expr:
+    if len(formula) > LONGEST_FORMULA:
+        raise StudioError(f"A formula may have {LONGEST_FORMULA} characters, but one of {len(formula)} was given.")
     try:
         tree = ast.parse(formula.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -84,7 +88,7 @@ def _check(node: ast.expr, formula: str) -> None:
         case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS:
             _check(argument, formula)
             return
-        case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=int())):
+        case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=int(index))) if not isinstance(index, bool):
             return
     raise StudioError(
         f"The formula {formula!r} contains {ast.unparse(node)!r}, but only numbers, parameters such as mu_0 or sigma[0], "
@@ -94,8 +98,9 @@ def _check(node: ast.expr, formula: str) -> None:
 
 def _compute(node: ast.expr, values: Mapping[str, Any], formula: str) -> Any:
     match node:
-        case ast.Constant(value=value):
-            return value
+        case ast.Constant(value=int() | float() as value):
+            # As an array: powers of whole numbers would take for ever, and 1 / 0 would be an error of Python's.
+            return jnp.asarray(float(value))
         case ast.Name(id=name):
             return _look_up(name, None, values, formula)
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int(index))):

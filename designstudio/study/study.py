@@ -1,8 +1,10 @@
 """A study: one question to several designs."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from designstudio.actors import AbstractActor, ExactActor, load_actor
 from designstudio.costs import get_cost
@@ -71,22 +73,34 @@ class Study:
         self.population.resolve(simulated)
         for design in self.designs:
             design.check_parameters([parameter.name for parameter in simulated.all_parameters])
+        self.analysis.check(fitted)
         names = [parameter.name for parameter in fitted.all_parameters]
-        for name in (*self.analysis.priors, *self.analysis.known, *self.analysis.per_condition, *self.analysis.shared):
-            if name not in names:
-                raise UnknownNameError(f"parameter of the analysis (cost {self.cost})", name, names)
-        known = [*names, *(quantity.name for quantity in self.quantities)]
+        for quantity in self.quantities:
+            if quantity.name in names:
+                raise StudioError(f"The quantity {quantity.name!r} is called like a parameter: give it another name.")
         for goal in self.goals:
-            if goal.quantity not in known:
-                raise UnknownNameError("quantity of a goal", goal.quantity, known)
+            self._check_goal(goal, [*names, *(quantity.name for quantity in self.quantities)])
+
+    def _check_goal(self, goal: Goal, names: list[str]) -> None:
+        if goal.quantity not in names:
+            raise UnknownNameError("quantity of a goal", goal.quantity, names)
+        if goal.quantity in self.analysis.known:
+            raise StudioError(f"The goal that {goal} cannot be reached: the fit takes {goal.quantity!r} as known.")
+        simulated = get_cost(self.population.cost or self.cost)
+        self.population.replace(priors={**self.population.priors, **goal.group}).resolve(simulated)
+
+    def replace(self, **changes: Any) -> "Study":
+        """The same study with some answers changed; None changes nothing."""
+        return dataclasses.replace(self, **{name: value for name, value in changes.items() if value is not None})
 
     def load_actor(self, cost: str) -> AbstractActor:
         """The actor for a cost, of the study's kind."""
         if self.actor == EXACT:
             return ExactActor(get_cost(cost))
         if self.actor == AMORTIZED or cost != self.cost:
-            return load_actor(cost)
-        actor = load_actor(Path(self.actor))
+            return _read_actor(cost, 0)
+        path = Path(self.actor)
+        actor = _read_actor(path, path.stat().st_mtime_ns if path.exists() else 0)
         if actor.cost.name != cost:
             raise StudioError(f"The actor {self.actor!r} was trained for {actor.cost.name!r}, not for {cost!r}.")
         return actor
@@ -97,6 +111,12 @@ class Study:
             if design.name == name:
                 return design
         raise UnknownNameError("design", name, [design.name for design in self.designs])
+
+
+@functools.cache
+def _read_actor(source: str | Path, _: int) -> AbstractActor:
+    """An actor, read once as long as its file does not change."""
+    return load_actor(source)
 
 
 def _refuse_repeated(kind: str, names: Sequence[str]) -> None:

@@ -1,0 +1,135 @@
+"""Power along a design variable: what more trials, more participants or other stimuli would buy."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from designstudio.design import Condition, Design
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.progress import EvaluationCallback
+from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.store import Store
+from designstudio.study import Study
+
+STIMULUS_FIELDS = ("low", "high", "num_values")
+
+
+def list_variables(design: Design) -> list[str]:
+    """What can be varied in a design."""
+    levels = [f"{name}[{k}]" for name in design.levels for k in range(len(design.conditions))]
+    fields = [f"stimuli.{field}" for field in STIMULUS_FIELDS if getattr(design.stimuli, field) is not None]
+    return ["trials", "participants", *levels, *fields]
+
+
+def vary_design(design: Design, variable: str, value: float) -> Design:
+    """The same design with one variable changed.
+
+    Args:
+        design: to start from.
+        variable: `trials` (in all, shared between conditions as before), `participants`, a level such as `sigma[1]` (of the
+            second condition), or `stimuli.low`, `stimuli.high`, `stimuli.num_values`.
+        value: its new value.
+
+    Raises:
+        StudioError: if the variable is unknown or the value impossible.
+    """
+    if variable not in list_variables(design):
+        raise UnknownNameError(f"variable of the design {design.name!r}", variable, list_variables(design))
+    if variable in ("trials", "participants", "stimuli.num_values") and value != int(value):
+        raise StudioError(f"{variable} must be a whole number, but {value:g} was given.")
+    if variable == "trials":
+        return dataclasses.replace(design, conditions=_share_trials(design, int(value)))
+    if variable == "participants":
+        return dataclasses.replace(design, num_participants=int(value))
+    if variable.startswith("stimuli."):
+        field = variable.removeprefix("stimuli.")
+        changes: dict[str, Any] = {field: int(value) if field == "num_values" else value}
+        return dataclasses.replace(design, stimuli=dataclasses.replace(design.stimuli, **changes))
+    name, _, place = variable.removesuffix("]").partition("[")
+    conditions = list(design.conditions)
+    changed = conditions[int(place)]
+    conditions[int(place)] = dataclasses.replace(changed, levels={**changed.levels, name: value})
+    return dataclasses.replace(design, conditions=tuple(conditions))
+
+
+def trace_power(
+    study: Study,
+    design: Design,
+    variable: str,
+    values: Sequence[float],
+    *,
+    fidelity: str | None = None,
+    num_datasets: int | None = None,
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> xr.Dataset:
+    """Chance to reach each goal, along a variable.
+
+    Returns:
+        `value` and `mcse` over (goal, variable).
+    """
+    if not study.goals:
+        raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
+    if not values:
+        raise StudioError(f"Give at least one value of {variable}.")
+    powers = [
+        evaluate_design(
+            study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, store=store,
+            progress=progress,
+        ).power
+        for value in values
+    ]  # fmt: skip
+    goals = list(powers[0])
+    table = np.array([[[power[goal].value, power[goal].mcse] for power in powers] for goal in goals])
+    return xr.Dataset(
+        {"value": (("goal", variable), table[..., 0]), "mcse": (("goal", variable), table[..., 1])},
+        coords={"goal": goals, variable: np.asarray(values, float)},
+    )
+
+
+def map_power(
+    study: Study,
+    design: Design,
+    *,
+    trials: Sequence[int],
+    participants: Sequence[int],
+    fidelity: str | None = None,
+    num_datasets: int | None = None,
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> xr.Dataset:
+    """Chance to reach each goal, over participants and trials.
+
+    More participants need no more simulations: data sets are those of single participants.
+
+    Returns:
+        `value` and `mcse` over (goal, participants, trials).
+    """
+    rows = [
+        trace_power(
+            study, vary_design(design, "participants", number), "trials", trials,
+            fidelity=fidelity, num_datasets=num_datasets, store=store, progress=progress,
+        )
+        for number in participants
+    ]  # fmt: skip
+    return (
+        xr.concat(rows, "participants").assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
+    )
+
+
+def _share_trials(design: Design, total: int) -> tuple[Condition, ...]:
+    """Trials in the same proportions, rounded so that they add up."""
+    if total < len(design.conditions):
+        raise StudioError(
+            f"{total} trials are too few for the {len(design.conditions)} conditions of {design.name!r}: each needs one."
+        )
+    shares = np.array([condition.num_trials for condition in design.conditions], float)
+    ends = np.round(np.cumsum(shares) / shares.sum() * total).astype(int)
+    counts = np.maximum(np.diff(ends, prepend=0), 1)
+    return tuple(
+        dataclasses.replace(condition, num_trials=int(count))
+        for condition, count in zip(design.conditions, counts, strict=True)
+    )

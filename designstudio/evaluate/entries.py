@@ -1,0 +1,142 @@
+"""The numbers that are scored: free parameters, for each condition where they differ, and the study's quantities."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.design import Design
+from designstudio.errors import UnknownNameError
+from designstudio.study import Quantity
+from designstudio.study.quantities import PerCondition
+
+NUM_PRIOR_DRAWS = 4096
+
+
+class Entry(NamedTuple):
+    """One scored number.
+
+    Attributes:
+        name: of the parameter or quantity, with its condition where that matters.
+        base: of the parameter or quantity alone.
+        condition: place of the condition, or None.
+        symbol: how people write it.
+        unit: what it is measured in.
+        is_parameter: whether it is a free parameter.
+    """
+
+    name: str
+    base: str
+    condition: int | None
+    symbol: str
+    unit: str
+    is_parameter: bool
+
+
+def list_entries(model: BehaviorModel, design: Design, quantities: Sequence[Quantity]) -> list[Entry]:
+    """All that is scored for a model that is fitted to the data of a design."""
+    entries = []
+    for parameter in model.parameters:
+        if parameter.name in model.per_condition:
+            for k, condition in enumerate(design.conditions):
+                label = f"{parameter.name}[{condition.name}]"
+                symbol = f"{parameter.symbol} {condition.name}"
+                entries.append(Entry(label, parameter.name, k, symbol, parameter.unit, True))
+        elif parameter.name in model.free:
+            entries.append(Entry(parameter.name, parameter.name, None, parameter.symbol, parameter.unit, True))
+    entries += [Entry(q.name, q.name, None, q.name, q.unit, False) for q in quantities]
+    return entries
+
+
+def compute_entries(
+    entries: Sequence[Entry], values: Mapping[str, Any], quantities: Sequence[Quantity]
+) -> dict[str, np.ndarray]:
+    """Values of all entries, from parameters that may be `PerCondition`."""
+    functions = {quantity.name: quantity.function for quantity in quantities}
+    computed = {}
+    for entry in entries:
+        if entry.is_parameter:
+            value = values[entry.base]
+            computed[entry.name] = value if entry.condition is None else value[entry.condition]
+        else:
+            computed[entry.name] = functions[entry.base](values)
+    return {name: np.asarray(value) for name, value in computed.items()}
+
+
+def compute_truth(
+    entries: Sequence[Entry], experiment_values: xr.Dataset, quantities: Sequence[Quantity]
+) -> dict[str, Float[np.ndarray, " dataset"]]:
+    """True values of all entries; NaN where simulated participants have none.
+
+    They have none of a parameter that their cost lacks, nor of one that the fit takes as shared while it differs.
+    """
+    num_datasets = experiment_values.sizes["dataset"]
+    values = {str(name): _split(array, ("dataset",)) for name, array in experiment_values.items()}
+    truth = {}
+    for entry in entries:
+        value = values.get(entry.base)
+        if not entry.is_parameter:
+            truth[entry.name] = _try(quantities, entry, values, num_datasets)
+        elif value is None:
+            truth[entry.name] = np.full(num_datasets, np.nan)
+        elif isinstance(value, PerCondition):
+            same = all(np.array_equal(value[0], other) for other in value)
+            at = entry.condition if entry.condition is not None else (0 if same else None)
+            truth[entry.name] = np.full(num_datasets, np.nan) if at is None else value[at]
+        else:
+            truth[entry.name] = value
+    return truth
+
+
+def split_draws(posterior: xr.Dataset, fixed: Mapping[str, xr.DataArray]) -> dict[str, Any]:
+    """Draws of the free parameters and values of the known ones, as quantities want them."""
+    dims = ("dataset", "chain", "draw")
+    values = {str(name): _split(array, dims) for name, array in posterior.items()}
+    for name, array in fixed.items():
+        values[name] = _split(array.expand_dims(("chain", "draw")), dims)
+    return values
+
+
+def summarize_prior(
+    model: BehaviorModel, entries: Sequence[Entry], quantities: Sequence[Quantity], fixed: Mapping[str, xr.DataArray]
+) -> dict[str, np.ndarray]:
+    """Standard deviation of each entry and covariance of the parameters' logarithms under the analysis prior."""
+    rng = np.random.default_rng(0)
+    values: dict[str, Any] = {}
+    for name, prior in model.priors.items():
+        num_entries = model.num_entries(name)
+        # Evenly spread quantiles in random order: nearly free of noise.
+        even = (np.arange(NUM_PRIOR_DRAWS) + 0.5) / NUM_PRIOR_DRAWS
+        columns = [prior.quantile(rng.permutation(even)) for _ in range(num_entries)]
+        values[name] = PerCondition(columns) if name in model.per_condition else columns[0]
+    for name, array in fixed.items():
+        known = _split(array.isel(dataset=[0]), ("dataset",))
+        values[name] = known
+    computed = compute_entries(entries, values, quantities)
+    names = [entry.name for entry in entries if entry.is_parameter]
+    logs = np.log(np.stack([computed[name] for name in names]))
+    # Independent by construction: sampled correlations would only be noise.
+    covariance = np.diag(logs.var(axis=1))
+    return {
+        "prior_sd": np.array([computed[entry.name].std() for entry in entries]),
+        "prior_log_mean": logs.mean(axis=1),
+        "prior_log_covariance": covariance,
+    }
+
+
+def _try(quantities: Sequence[Quantity], entry: Entry, values: Mapping[str, Any], num_datasets: int) -> np.ndarray:
+    function = next(quantity.function for quantity in quantities if quantity.name == entry.base)
+    try:
+        return np.broadcast_to(np.asarray(function(values), float), (num_datasets,))
+    except (UnknownNameError, KeyError):
+        return np.full(num_datasets, np.nan)
+
+
+def _split(array: xr.DataArray, dims: tuple[str, ...]) -> Any:
+    """An array, or a tuple of arrays where there is one for each condition."""
+    if "condition" not in array.dims:
+        return array.transpose(*dims).values
+    return PerCondition(array.isel(condition=k).transpose(*dims).values for k in range(array.sizes["condition"]))

@@ -1,0 +1,99 @@
+"""One simulated participant in detail: trials, posterior, and what the fit would predict. For figures."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+from scipy import stats
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.design import Design
+from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
+from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
+from designstudio.evaluate.fidelities import FIT_SETTINGS
+from designstudio.fit.run import fit_datasets
+from designstudio.score.information import predict_responses
+from designstudio.study import Study
+
+NUM_STIMULI = 40
+NUM_PREDICTED = 1000
+
+
+class Example(NamedTuple):
+    """One data set of a design.
+
+    Attributes:
+        trials: what was simulated.
+        draws: posterior draws of every quantity; None if the fit failed.
+        truth: of every quantity.
+        band: low, median and high of predicted responses over (condition, stimulus).
+    """
+
+    trials: xr.Dataset
+    draws: dict[str, Float[np.ndarray, " draw"]] | None
+    truth: dict[str, float]
+    band: xr.Dataset
+
+
+def fit_example(study: Study, design: Design, *, number: int = 0) -> Example:
+    """Simulate and fit the data set of this number, by importance sampling."""
+    experiment = prepare_experiment(study, design, first=number, num_datasets=1)
+    trials = simulate_experiment(study, design, experiment)
+    model = experiment.fitted
+    posterior = fit_datasets(model, trials, fixed=experiment.fixed, settings=FIT_SETTINGS["importance"], seed=study.seed)
+    entries = list_entries(model, design, study.quantities)
+    values = compute_entries(entries, split_draws(posterior["posterior"].to_dataset(), experiment.fixed), study.quantities)
+    truth = compute_truth(entries, experiment.participants, study.quantities)
+    fixed = {
+        name: np.broadcast_to(array.values.reshape(-1), (model.num_conditions,)) for name, array in experiment.fixed.items()
+    }
+    band = _predict_band(model, posterior["posterior"].to_dataset(), fixed, trials, study.interval, study.seed)
+    is_good = bool(posterior["diagnostics"].to_dataset()["is_good"].values[0])
+    return Example(
+        trials,
+        {name: value.ravel() for name, value in values.items()} if is_good else None,
+        {name: float(value[0]) for name, value in truth.items()},
+        band,
+    )
+
+
+def _predict_band(
+    model: BehaviorModel,
+    posterior: xr.Dataset,
+    fixed: dict[str, np.ndarray],
+    trials: xr.Dataset,
+    interval: float,
+    seed: int,
+) -> xr.Dataset:
+    """Quantiles of responses that the posterior predicts, over the range of the stimuli."""
+    shown = trials["stimulus"].values
+    grid = np.geomspace(np.nanmin(shown), np.nanmax(shown), NUM_STIMULI)
+    flat = posterior.isel(dataset=0).stack(sample=("chain", "draw")).transpose("sample", ...)
+    step = max(1, flat.sizes["sample"] // NUM_PREDICTED)
+    values = {str(name): jnp.asarray(array.values[::step], jnp.float32) for name, array in flat.items()}
+    known = {name: jnp.asarray(value, jnp.float32) for name, value in fixed.items()}
+    mean, log_variance = (
+        np.asarray(part) for part in _predict(model, values, known, jnp.log(jnp.asarray(grid, jnp.float32)))
+    )
+    # One noise for each draw, at all stimuli: the band is then as smooth as the predictions are.
+    noise = np.random.default_rng(seed).permutation(stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean)))[:, None, None]
+    responses = np.exp(mean + noise * np.exp(log_variance / 2))
+    low, median, high = np.quantile(responses, [(1 - interval) / 2, 0.5, (1 + interval) / 2], axis=0)
+    dims = ("condition", "stimulus")
+    return xr.Dataset(
+        {"low": (dims, low), "median": (dims, median), "high": (dims, high)},
+        coords={"condition": trials["condition"].values, "stimulus": grid},
+    )
+
+
+@eqx.filter_jit
+def _predict(
+    model: BehaviorModel, values: dict[str, Array], fixed: dict[str, Array], log_stimulus: Float[Array, " stimulus"]
+) -> tuple[Array, Array]:
+    """Mean and log variance of log responses for every draw, condition and stimulus."""
+    stimuli = jnp.broadcast_to(log_stimulus, (model.num_conditions, log_stimulus.size))
+    return jax.vmap(lambda draw: predict_responses(model, draw, fixed, stimuli))(values)

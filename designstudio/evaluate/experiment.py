@@ -1,0 +1,85 @@
+"""A design as a simulated experiment: participants, their trials, and the model that would be fitted to them."""
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.design import Design
+from designstudio.priors import Constant
+from designstudio.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
+from designstudio.study import Study
+
+
+class Experiment(NamedTuple):
+    """Some data sets of one design, simulated but for the responses.
+
+    Attributes:
+        generative: the model that participants follow.
+        fitted: the model that is fitted.
+        participants: true parameters.
+        stimuli: what they see; padded where conditions have different numbers of trials.
+        is_present: which trials there are.
+        fixed: what the fit takes as known.
+    """
+
+    generative: BehaviorModel
+    fitted: BehaviorModel
+    participants: xr.Dataset
+    stimuli: Float[np.ndarray, "dataset condition trial"]
+    is_present: Bool[np.ndarray, "condition trial"]
+    fixed: dict[str, xr.DataArray]
+
+
+def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets: int) -> Experiment:
+    """Participants and stimuli of the data sets numbered from `first` on."""
+    people_key, stimulus_key, _ = _keys(study)
+    simulated = study.load_actor(study.population.cost or study.cost)
+    changed = (*design.levels, *design.own_parameters)
+    generative = BehaviorModel(simulated, num_conditions=len(design.conditions), per_condition=changed)
+    fitted = study.analysis.build_model(study.load_actor(study.cost), design)
+    population = dict(study.population.resolve(simulated.cost))
+    if study.population.follows_analysis:
+        population |= {n: p for n, p in fitted.priors.items() if n in population and n not in study.population.priors}
+    by_condition = {
+        name: tuple(
+            Constant(condition.levels[name])
+            if name in condition.levels
+            else condition.population.get(name, population[name])
+            for condition in design.conditions
+        )
+        for name in changed
+    }
+    participants = draw_participants(
+        generative, num_datasets, key=people_key, population={**population, **by_condition}, first=first
+    )
+    counts = np.array([condition.num_trials for condition in design.conditions])
+    uniform = draw_uniform(participants["dataset"].values, len(counts), int(counts.max()), key=stimulus_key)
+    stimuli = np.ones_like(uniform)
+    for k, condition in enumerate(design.conditions):
+        shown = slice(condition.num_trials)
+        stimuli[:, k, shown] = design.stimuli_of(condition).place(uniform[:, k, shown])
+    is_present = np.arange(counts.max()) < counts[:, None]
+    return Experiment(generative, fitted, participants, stimuli, is_present, study.analysis.fix_values(participants))
+
+
+def simulate_experiment(study: Study, design: Design, experiment: Experiment) -> xr.Dataset:
+    """The trials of an experiment."""
+    population = study.population
+    return simulate_trials(
+        experiment.generative,
+        experiment.participants,
+        experiment.stimuli,
+        key=_keys(study)[2],
+        is_present=experiment.is_present,
+        conditions=[condition.name for condition in design.conditions],
+        contamination=Contamination(population.lapse_rate, population.outlier_rate, population.outlier_scale),
+    )
+
+
+def _keys(study: Study) -> jax.Array:
+    """Keys of participants, stimuli and noise: the same for every design of a study."""
+    return jax.random.split(jax.random.key(study.seed), 3)

@@ -1,0 +1,142 @@
+"""Three ways from a design to posteriors, cheap to thorough, with the same result: `summaries` of every data set.
+
+* `information`: no data are simulated; posteriors are those that the expected information and the prior predict.
+* `importance`: data are simulated and fitted by importance sampling.
+* `nuts`: data are simulated and fitted by NUTS: the reference.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from designstudio.design import Design
+from designstudio.errors import StudioError
+from designstudio.evaluate.entries import (
+    Entry,
+    compute_entries,
+    compute_truth,
+    list_entries,
+    split_draws,
+    summarize_prior,
+)
+from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
+from designstudio.evaluate.virtual import draw_virtual
+from designstudio.fit.run import ProgressCallback, fit_datasets
+from designstudio.fit.settings import FitSettings
+from designstudio.score.summaries import summarize_draws
+from designstudio.study import Study
+
+# What importance sampling cannot fit it repeats with a better proposal, and then reports.
+FIT_SETTINGS = {
+    "importance": FitSettings(method="importance", num_draws=1000, keeps_log_likelihood=False),
+    "nuts": FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False),
+    # For leave-one-out, which takes its time for every draw of every trial.
+    "comparison": FitSettings(method="importance", num_draws=250),
+}
+FIRST_LANES = ("importance", "nuts")
+
+Verdicts = dict[str, tuple[str, np.ndarray]]
+
+
+def summarize_datasets(
+    study: Study,
+    design: Design,
+    fidelity: str,
+    *,
+    first: int,
+    num_datasets: int,
+    progress: ProgressCallback | None = None,
+) -> xr.Dataset:
+    """Summaries of the data sets numbered from `first` on; see `designstudio.score.summaries`."""
+    experiment = prepare_experiment(study, design, first=first, num_datasets=num_datasets)
+    entries = list_entries(experiment.fitted, design, study.quantities)
+    truth = compute_truth(entries, experiment.participants, study.quantities)
+    prior = summarize_prior(experiment.fitted, entries, study.quantities, experiment.fixed)
+    if fidelity == "information":
+        _check_predictable(study)
+        values, verdicts = _predict(study, experiment, entries, truth, prior)
+    else:
+        values, verdicts = _fit(study, design, experiment, FIT_SETTINGS[fidelity], progress)
+    draws = compute_entries(entries, values, study.quantities)
+    parameters = [entry.name for entry in entries if entry.is_parameter]
+    summaries = summarize_draws(draws, truth, parameters, study.interval).assign(verdicts)
+    summaries["prior_sd"] = ("quantity", prior["prior_sd"])
+    summaries["prior_log_covariance"] = (("parameter", "parameter_other"), prior["prior_log_covariance"])
+    return summaries.assign_coords(
+        dataset=experiment.participants["dataset"].values,
+        symbol=("quantity", [entry.symbol for entry in entries]),
+        unit=("quantity", [entry.unit for entry in entries]),
+        base=("quantity", [entry.base for entry in entries]),
+    )
+
+
+def _fit(
+    study: Study, design: Design, experiment: Experiment, settings: FitSettings, progress: ProgressCallback | None
+) -> tuple[dict[str, Any], Verdicts]:
+    """Draws from fits to simulated responses, and the verdict on each fit."""
+    trials = simulate_experiment(study, design, experiment)
+    posterior = fit_datasets(
+        experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed, progress=progress
+    )
+    draws, diagnostics = posterior["posterior"].to_dataset(), posterior["diagnostics"].to_dataset()
+    return split_draws(draws, experiment.fixed), {
+        "is_good": ("dataset", diagnostics["is_good"].values),
+        "is_refitted": ("dataset", ~np.isin(diagnostics["lane"].values, FIRST_LANES)),
+        "rhat": ("dataset", _compare_blocks(draws) if settings.method == "importance" else diagnostics["rhat"].values),
+        "khat": ("dataset", diagnostics["khat"].values),
+        "reason": ("dataset", diagnostics["reason"].values.astype(str)),
+    }
+
+
+def _compare_blocks(draws: xr.Dataset) -> np.ndarray:
+    """R-hat of importance sampling, whose blocks of independent draws stand for chains: the worst over parameters."""
+    worst = np.ones(draws.sizes["dataset"])
+    for array in draws.values():
+        values = array.transpose("dataset", ..., "chain", "draw").values.astype(float)
+        within = values.var(axis=-1, ddof=1).mean(axis=-1)
+        between = values.mean(axis=-1).var(axis=-1, ddof=1)
+        rhat = np.sqrt((values.shape[-1] - 1) / values.shape[-1] + between / within)
+        worst = np.maximum(worst, rhat.reshape(len(rhat), -1).max(axis=1))
+    return worst
+
+
+def _predict(
+    study: Study,
+    experiment: Experiment,
+    entries: Sequence[Entry],
+    truth: Mapping[str, np.ndarray],
+    prior: Mapping[str, np.ndarray],
+) -> tuple[dict[str, Any], Verdicts]:
+    """Draws from virtual posteriors; nothing can fail."""
+    true = np.stack([truth[entry.name] for entry in entries if entry.is_parameter], axis=1)
+    if np.isnan(true).any():
+        raise StudioError(
+            "The fidelity 'information' needs participants who follow the fitted model, but the fit shares a parameter that "
+            "the design changes: use 'importance' or 'nuts'."
+        )
+    posterior = draw_virtual(experiment, true, prior, seed=study.seed)
+    num_datasets = len(true)
+    return split_draws(posterior, experiment.fixed), {
+        "is_good": ("dataset", np.ones(num_datasets, bool)),
+        "is_refitted": ("dataset", np.zeros(num_datasets, bool)),
+        "rhat": ("dataset", np.full(num_datasets, np.nan)),
+        "khat": ("dataset", np.full(num_datasets, np.nan)),
+        "reason": ("dataset", np.full(num_datasets, "", dtype="<U1")),
+    }
+
+
+def _check_predictable(study: Study) -> None:
+    population, known = study.population, study.analysis.known
+    reasons = {
+        "their own cost": population.cost not in (None, study.cost),
+        "lapses or outliers": bool(population.lapse_rate or population.outlier_rate),
+        "a parameter that the fit takes to be another": any(k.value is not None or k.factor != 1 for k in known.values()),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise StudioError(
+                f"The fidelity 'information' needs participants who follow the fitted model, but they have {reason}: "
+                "use 'importance' or 'nuts'."
+            )

@@ -1,0 +1,87 @@
+"""What a result depends on, as one short text: results are kept, and found again, by it.
+
+It holds everything that matters (model, weights of the actor, population, analysis, conditions, stimuli, seed, fidelity, the
+package's own code) and nothing else: not a design's name, nor how many participants it has, nor what its trials cost.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from designstudio.actors import AbstractActor
+from designstudio.actors.zoo import probe_cost
+from designstudio.design import Design
+from designstudio.evaluate.fidelities import FIT_SETTINGS
+from designstudio.study import Study
+
+PACKAGES = ("jax", "numpy", "numpyro", "scipy")
+# These only show results.
+WITHOUT_EFFECT = ("cli", "present", "dashboard", "search")
+
+
+def fingerprint(study: Study, design: Design, fidelity: str) -> str:
+    """A text that two evaluations share if and only if their results for a data set are the same."""
+    text = json.dumps(describe(study, design, fidelity), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def describe(study: Study, design: Design, fidelity: str) -> dict[str, Any]:
+    """All that matters for a result, as plain data."""
+    simulated = study.population.cost or study.cost
+    return {
+        "actors": {cost: _identify(study.load_actor(cost)) for cost in {study.cost, simulated}},
+        "cost": study.cost,
+        "population": _plain(study.population),
+        "analysis": _plain(study.analysis),
+        "quantities": [[quantity.name, quantity.text] for quantity in study.quantities],
+        "interval": study.interval,
+        "seed": study.seed,
+        "conditions": [_plain(condition) for condition in design.conditions],
+        "stimuli": _plain(design.stimuli),
+        "fidelity": fidelity,
+        "settings": _plain(FIT_SETTINGS.get(fidelity)),
+        "code": _hash_code(),
+        "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Frozen records, recursively, as what JSON knows; with their class, as two classes may have the same fields."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"class": type(value).__name__, **fields}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _identify(actor: AbstractActor) -> str:
+    """The kind of an actor, its weights, and what its cost says about a few examples."""
+    digest = hashlib.sha256(type(actor).__name__.encode())
+    digest.update(json.dumps(probe_cost(actor.cost)).encode())
+    for leaf in jax.tree.leaves(actor):
+        if isinstance(leaf, jax.Array | np.ndarray):
+            digest.update(np.asarray(leaf).tobytes())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _hash_code() -> str:
+    """The package's own code: a corrected likelihood must not find results of the wrong one."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        relative = path.relative_to(package)
+        if relative.parts[0] not in WITHOUT_EFFECT:
+            digest.update(str(relative).encode() + path.read_bytes())
+    return digest.hexdigest()[:16]

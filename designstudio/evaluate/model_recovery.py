@@ -1,0 +1,95 @@
+"""Model recovery: simulate each candidate cost, fit all of them, and see which wins."""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from designstudio.costs import get_cost
+from designstudio.design import Design
+from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
+from designstudio.evaluate.fidelities import FIT_SETTINGS
+from designstudio.evaluate.fingerprint import fingerprint
+from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
+from designstudio.evaluate.store import Store
+from designstudio.fit.run import fit_datasets
+from designstudio.score.comparison import ModelRecovery, leave_one_out, score_model_recovery
+from designstudio.study import Study
+
+COMPARISON = "comparison"
+# One pair of costs is kept when it is finished.
+BLOCK = 0
+
+
+def recover_models(
+    study: Study,
+    design: Design,
+    *,
+    num_datasets: int | None = None,
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> ModelRecovery:
+    """Confusion and inversion between the study's candidates.
+
+    Args:
+        study: the question; population and analysis are used as far as they apply to each cost.
+        design: one design.
+        num_datasets: for each simulated cost; by default the study's.
+        store: where finished work is kept; by default in the user's cache folder.
+        progress: called after every pair of costs.
+    """
+    num_datasets = study.num_datasets if num_datasets is None else num_datasets
+    store = Store.default() if store is None else store
+    pairs = [(simulated, fitted) for simulated in study.candidates for fitted in study.candidates]
+    elpd, started = {}, time.monotonic()
+    for place, (simulated, fitted) in enumerate(pairs):
+        elpd[simulated, fitted] = _compute_elpd(pair_study(study, simulated, fitted), design, num_datasets, store)
+        if progress is not None:
+            seconds, num_done = time.monotonic() - started, (place + 1) * num_datasets
+            left = seconds / (place + 1) * (len(pairs) - place - 1)
+            stage = f"{design.name}, {simulated} fitted by {fitted}"
+            progress(EvaluationProgress(num_done, len(pairs) * num_datasets, seconds, left, stage))
+    table = [[elpd[simulated, fitted] for fitted in study.candidates] for simulated in study.candidates]
+    coords = {"simulated": list(study.candidates), "fitted": list(study.candidates)}
+    return score_model_recovery(xr.DataArray(np.array(table), dims=("simulated", "fitted", "dataset"), coords=coords))
+
+
+def pair_study(study: Study, simulated: str, fitted: str) -> Study:
+    """The study in which participants minimise one cost and the analysis assumes another."""
+    of_simulated, of_fitted = (
+        {parameter.name for parameter in get_cost(cost).all_parameters} for cost in (simulated, fitted)
+    )
+    population = study.population.replace(cost=simulated, priors=_keep(study.population.priors, of_simulated))
+    analysis = dataclasses.replace(
+        study.analysis,
+        priors=_keep(study.analysis.priors, of_fitted),
+        # A cost's own parameter is known only as far as participants have it.
+        known=_keep(study.analysis.known, of_fitted & of_simulated),
+        per_condition=tuple(name for name in study.analysis.per_condition if name in of_fitted),
+        shared=tuple(name for name in study.analysis.shared if name in of_fitted),
+    )
+    return study.replace(cost=fitted, population=population, analysis=analysis, goals=(), quantities=())
+
+
+def _compute_elpd(study: Study, design: Design, num_datasets: int, store: Store) -> np.ndarray:
+    """Predictive density of every data set; NaN where the fit failed."""
+    key = fingerprint(study, design, COMPARISON)
+    found = store.load(key, BLOCK)
+    if found is None or found.sizes["dataset"] < num_datasets:
+        experiment = prepare_experiment(study, design, first=0, num_datasets=num_datasets)
+        trials = simulate_experiment(study, design, experiment)
+        posterior = fit_datasets(
+            experiment.fitted, trials, fixed=experiment.fixed, settings=FIT_SETTINGS[COMPARISON], seed=study.seed
+        )
+        loo = leave_one_out(posterior["log_likelihood"].to_dataset()["response"].values)
+        is_good = posterior["diagnostics"].to_dataset()["is_good"].values
+        found = xr.Dataset({"elpd": ("dataset", np.where(is_good, loo.elpd, np.nan)), "khat": ("dataset", loo.khat)})
+        store.save(key, BLOCK, found)
+    return found["elpd"].values[:num_datasets]
+
+
+def _keep(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}

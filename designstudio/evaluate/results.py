@@ -1,0 +1,157 @@
+"""What an evaluation says: scores with their errors, how the fits went, and how long it took."""
+
+import dataclasses
+import json
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from designstudio.design import Design
+from designstudio.score.calibration import score_calibration
+from designstudio.score.identifiability import Identifiability, score_identifiability
+from designstudio.score.monte_carlo import Score, scores_as_dict
+from designstudio.score.recovery import score_recovery
+from designstudio.study import Study
+
+
+class Convergence(NamedTuple):
+    """How the fits of a design went.
+
+    Attributes:
+        converged: data sets with a fit that can be used.
+        refitted: data sets that needed more than the fast lane, whatever came of it.
+        failed: data sets without a usable fit; no score uses them.
+        max_rhat: largest R-hat of a usable fit; NaN where nothing was sampled.
+        reasons: why fits failed, and how often.
+    """
+
+    converged: int
+    refitted: int
+    failed: int
+    max_rhat: float
+    reasons: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self._asdict(), "max_rhat": None if np.isnan(self.max_rhat) else self.max_rhat}
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """One design at one fidelity.
+
+    Attributes:
+        study: the question.
+        design: who answers.
+        fidelity: how.
+        summaries: of every data set; see `designstudio.score.summaries`.
+        seconds: what the computation took, when it was done.
+        is_cached: whether all of it was found, not computed.
+        recovery: scores of every quantity.
+        identifiability: what can be told apart.
+        convergence: how the fits went.
+        power: chance to reach each goal.
+        calibration: whether ranks are uniform; None unless participants come from the prior that the fit assumes.
+    """
+
+    study: Study
+    design: Design
+    fidelity: str
+    summaries: xr.Dataset
+    seconds: float
+    is_cached: bool
+    recovery: dict[str, dict[str, Score]]
+    identifiability: Identifiability
+    convergence: Convergence
+    power: dict[str, Score]
+    calibration: xr.Dataset | None
+
+    @property
+    def num_datasets(self) -> int:
+        """How many data sets were simulated."""
+        return self.summaries.sizes["dataset"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.design.name,
+            "fidelity": self.fidelity,
+            "num_datasets": self.num_datasets,
+            "minutes": self.design.minutes,
+            "num_participants": self.design.num_participants,
+            "recovery": {name: scores_as_dict(scores) for name, scores in self.recovery.items()},
+            "identifiability": self.identifiability.as_dict(),
+            "power": scores_as_dict(self.power),
+            "calibration": _describe_calibration(self.calibration),
+            "convergence": self.convergence.as_dict(),
+            "seconds": self.seconds,
+            "is_cached": self.is_cached,
+            "seed": self.study.seed,
+            "interval": self.study.interval,
+            "settings": json.loads(self.summaries.attrs["settings"]),
+            "versions": json.loads(self.summaries.attrs["versions"]),
+        }
+
+
+def score_evaluation(
+    study: Study,
+    design: Design,
+    fidelity: str,
+    summaries: xr.Dataset,
+    *,
+    seconds: float,
+    is_cached: bool,
+    power: dict[str, Score],
+) -> Evaluation:
+    """All scores of a design's summaries."""
+    cost_parameters = tuple(parameter.name for parameter in study.load_actor(study.cost).cost.parameters)
+    return Evaluation(
+        study,
+        design,
+        fidelity,
+        summaries,
+        seconds,
+        is_cached,
+        recovery=score_recovery(summaries),
+        identifiability=score_identifiability(summaries, cost_parameters),
+        convergence=check_convergence(summaries),
+        power=power,
+        calibration=score_calibration(list_ranks(summaries)) if study.population.follows_analysis else None,
+    )
+
+
+def list_ranks(summaries: xr.Dataset) -> xr.Dataset:
+    """Ranks of every quantity that has a truth, as `score_calibration` wants them; NaN where the fit failed."""
+    ranks = summaries["rank"].where(summaries["is_good"])
+    names = [str(name) for name in ranks["quantity"].values if not summaries["truth"].sel(quantity=name).isnull().any()]
+    return xr.Dataset({name: ("dataset", ranks.sel(quantity=name).values) for name in names})
+
+
+def _describe_calibration(calibration: xr.Dataset | None) -> dict[str, Any] | None:
+    if calibration is None:
+        return None
+    columns = ("max_deviation", "band_used", "is_inside", "mean_rank")
+    return {
+        str(name): {c: calibration[c].sel(quantity=name).item() for c in columns} for name in calibration["quantity"].values
+    }
+
+
+def check_convergence(summaries: xr.Dataset) -> Convergence:
+    """Counts of good, refitted and failed fits."""
+    is_good = summaries["is_good"].values
+    rhat = summaries["rhat"].values[is_good]
+    reasons, counts = np.unique(summaries["reason"].values[~is_good], return_counts=True)
+    return Convergence(
+        converged=int(is_good.sum()),
+        refitted=int(summaries["is_refitted"].sum()),
+        failed=int((~is_good).sum()),
+        max_rhat=float(np.max(rhat, initial=-np.inf)) if rhat.size and not np.isnan(rhat).any() else float("nan"),
+        reasons={str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
+    )
+
+
+def list_versions() -> str:
+    """Versions of what computed a result."""
+    return json.dumps({package: version(package) for package in ("designstudio", "jax", "numpyro", "xarray", "numpy")})

@@ -1,0 +1,165 @@
+"""Evaluate designs: simulate, fit, score; block by block, with everything finished kept."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import xarray as xr
+
+from designstudio.design import Design
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
+from designstudio.evaluate.fingerprint import fingerprint
+from designstudio.evaluate.goals import score_goals
+from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
+from designstudio.evaluate.results import Evaluation, list_versions, score_evaluation
+from designstudio.evaluate.store import Store
+from designstudio.fit.run import Progress
+from designstudio.study import FIDELITIES, Study
+
+# Data sets that are computed, and kept, together. Shapes repeat from block to block, so nothing compiles twice.
+BLOCK_SIZE = 100
+# Seconds for a data set on two cores, until this machine has shown its own; and for compiling, once.
+FIRST_GUESS = {"information": 0.001, "importance": 0.02, "nuts": 0.15}
+COMPILING = {"information": 3.0, "importance": 8.0, "nuts": 30.0}
+
+
+def evaluate_design(
+    study: Study,
+    design: Design,
+    *,
+    fidelity: str | None = None,
+    num_datasets: int | None = None,
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> Evaluation:
+    """Scores of one design.
+
+    Args:
+        study: the question.
+        design: need not be one of the study's own.
+        fidelity: by default the study's.
+        num_datasets: by default the study's.
+        store: where finished work is kept; by default in the user's cache folder.
+        progress: called with an `EvaluationProgress` as work gets done.
+    """
+    fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
+    store = Store.default() if store is None else store
+    # Information takes less time than reading it back would.
+    store = Store(None) if fidelity == "information" else store
+    work = _summarize_blocks(study, design, fidelity, num_datasets, store, progress)
+
+    def summarize(other: Study) -> xr.Dataset:
+        return _summarize_blocks(other, design, fidelity, num_datasets, store, None).summaries
+
+    power = score_goals(study, design, work.summaries, summarize)
+    return score_evaluation(
+        study, design, fidelity, work.summaries, seconds=work.seconds, is_cached=work.is_cached, power=power
+    )
+
+
+def _summarize_blocks(
+    study: Study,
+    design: Design,
+    fidelity: str,
+    num_datasets: int,
+    store: Store,
+    progress: EvaluationCallback | None,
+) -> "_Work":
+    """Summaries of all data sets, each block found or computed and kept."""
+    key = "" if store.folder is None else fingerprint(study, design, fidelity)
+    started = time.monotonic()
+    blocks, seconds, is_cached = [], 0.0, store.folder is not None
+    for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE)):
+        wanted = min(BLOCK_SIZE, num_datasets - first)
+        summaries = store.load(key, block)
+        if summaries is None or summaries.sizes["dataset"] < wanted:
+            before = time.monotonic()
+            tell = _follow(progress, design.name, first, num_datasets, started)
+            summaries = summarize_datasets(study, design, fidelity, first=first, num_datasets=wanted, progress=tell)
+            spent = time.monotonic() - before
+            settings = FIT_SETTINGS[fidelity].as_dict() if fidelity in FIT_SETTINGS else {}
+            summaries.attrs = {"seconds": spent, "versions": list_versions(), "settings": json.dumps(settings)}
+            store.save(key, block, summaries)
+            store.note_seconds(_kind(study, design, fidelity), spent / wanted)
+            is_cached = False
+        seconds += float(summaries.attrs["seconds"])
+        blocks.append(summaries.isel(dataset=slice(wanted)))
+        _tell(progress, design.name, first + wanted, num_datasets, started)
+    if len(blocks) == 1:
+        return _Work(blocks[0], seconds, is_cached)
+    # What does not vary between data sets is the same in every block.
+    together = xr.concat(
+        blocks,
+        "dataset",
+        data_vars="minimal",
+        coords="minimal",
+        compat="override",
+        join="override",
+        combine_attrs="override",
+    )
+    return _Work(together, seconds, is_cached)
+
+
+class _Work(NamedTuple):
+    """Summaries, what they cost in seconds when they were made, and whether all were found."""
+
+    summaries: xr.Dataset
+    seconds: float
+    is_cached: bool
+
+
+def estimate_seconds(
+    study: Study, *, fidelity: str | None = None, num_datasets: int | None = None, store: Store | None = None
+) -> float:
+    """About how long an evaluation of all designs will take; nothing for what is already there."""
+    fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
+    store = Store.default() if store is None else store
+    seconds, seen = 0.0, set()
+    for design in study.designs:
+        if fidelity != "information" and store.folder is not None:
+            key = fingerprint(study, design, fidelity)
+            if store.load(key, (num_datasets - 1) // BLOCK_SIZE) is not None:
+                continue
+        kind = _kind(study, design, fidelity)
+        known = store.recall_seconds(kind)
+        seconds += num_datasets * (FIRST_GUESS[fidelity] if known is None else known)
+        seconds += COMPILING[fidelity] / (1 if known is None else 4) if kind not in seen else 0.0
+        seen.add(kind)
+    return seconds
+
+
+def _kind(study: Study, design: Design, fidelity: str) -> str:
+    """What the time of a data set depends on most."""
+    return f"{fidelity}, {study.cost}, {study.actor}, {len(design.conditions)} conditions"
+
+
+def _resolve(study: Study, fidelity: str | None, num_datasets: int | None) -> tuple[str, int]:
+    fidelity = study.fidelity if fidelity is None else fidelity
+    if fidelity not in FIDELITIES:
+        raise UnknownNameError("fidelity", fidelity, FIDELITIES)
+    num_datasets = study.num_datasets if num_datasets is None else num_datasets
+    if num_datasets < 10:
+        raise StudioError(f"An evaluation needs at least 10 data sets, but {num_datasets} was given.")
+    return fidelity, num_datasets
+
+
+def _follow(
+    progress: EvaluationCallback | None, name: str, first: int, num_datasets: int, started: float
+) -> Callable[[Progress], None] | None:
+    """A callback for fits that counts on from the data sets before them."""
+    if progress is None:
+        return None
+
+    def tell(fit: Progress) -> None:
+        _tell(progress, f"{name}, {fit.stage}", first + fit.num_done, num_datasets, started)
+
+    return tell
+
+
+def _tell(progress: EvaluationCallback | None, stage: str, num_done: int, num_datasets: int, started: float) -> None:
+    if progress is not None:
+        seconds = time.monotonic() - started
+        left = seconds / max(num_done, 1) * (num_datasets - num_done)
+        progress(EvaluationProgress(num_done, num_datasets, seconds, left, stage))

@@ -1,0 +1,90 @@
+"""All designs of a study, side by side."""
+
+import dataclasses
+from typing import Any
+
+from designstudio.evaluate.model_recovery import recover_models
+from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
+from designstudio.evaluate.results import Evaluation
+from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.store import Store
+from designstudio.evaluate.verdict import find_verdict
+from designstudio.score.comparison import ModelRecovery
+from designstudio.study import Study
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyResult:
+    """Evaluations of all designs, in the study's order, and what they mean.
+
+    Attributes:
+        study: the question.
+        evaluations: one for each design.
+        model_recovery: how well each design tells the study's candidates apart, by the design's name.
+        verdict: plain sentences.
+    """
+
+    study: Study
+    evaluations: tuple[Evaluation, ...]
+    model_recovery: dict[str, ModelRecovery]
+    verdict: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "title": self.study.title,
+            "cost": self.study.cost,
+            "designs": [self._describe(evaluation) for evaluation in self.evaluations],
+            "verdict": list(self.verdict),
+        }
+
+    def _describe(self, evaluation: Evaluation) -> dict[str, Any]:
+        recovery = self.model_recovery.get(evaluation.design.name)
+        return evaluation.as_dict() | ({} if recovery is None else {"model_recovery": recovery.as_dict()})
+
+
+def evaluate_study(
+    study: Study,
+    *,
+    fidelity: str | None = None,
+    num_datasets: int | None = None,
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> StudyResult:
+    """Evaluate every design of a study; see `evaluate_design`."""
+    store = Store.default() if store is None else store
+    evaluations: list[Evaluation] = []
+    for place, design in enumerate(study.designs):
+        evaluation = evaluate_design(
+            study,
+            design,
+            fidelity=fidelity,
+            num_datasets=num_datasets,
+            store=store,
+            progress=_count_on(progress, place, len(study.designs)),
+        )
+        evaluations.append(evaluation)
+    recovery = {}
+    if study.candidates:
+        for design in study.designs:
+            recovery[design.name] = recover_models(study, design, num_datasets=num_datasets, store=store, progress=progress)
+    return StudyResult(study, tuple(evaluations), recovery, tuple(find_verdict(evaluations, recovery)))
+
+
+def _count_on(progress: EvaluationCallback | None, place: int, num_designs: int) -> EvaluationCallback | None:
+    """Progress of one design as progress of the study."""
+    if progress is None:
+        return None
+
+    def tell(of_design: EvaluationProgress) -> None:
+        to_come = (num_designs - place - 1) * of_design.num_datasets
+        per_dataset = of_design.seconds / max(of_design.num_done, 1)
+        progress(
+            of_design._replace(
+                num_done=place * of_design.num_datasets + of_design.num_done,
+                num_datasets=num_designs * of_design.num_datasets,
+                seconds_left=of_design.seconds_left + per_dataset * to_come,
+            )
+        )
+
+    return tell

@@ -1,0 +1,95 @@
+"""All files of an evaluation: scores as JSON and CSV, summaries as netCDF, figures as PNG and SVG."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import holoviews as hv
+
+from designstudio.evaluate.example import fit_example
+from designstudio.evaluate.results import list_ranks
+from designstudio.evaluate.study import StudyResult
+from designstudio.present.behavior import draw_behavior
+from designstudio.present.calibration import draw_calibration
+from designstudio.present.comparison import draw_confusion
+from designstudio.present.figures import save_figure
+from designstudio.present.identifiability import draw_correlations, draw_pair
+from designstudio.present.recovery import draw_contraction, draw_coverage, draw_recovery
+from designstudio.present.theme import label_quantities
+
+SUFFIXES = (".png", ".svg")
+
+
+def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
+    """Write everything about an evaluation into a folder; returns the names of what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_scores(result, folder)
+    names = ["result.json", "scores.csv"]
+    for evaluation in result.evaluations:
+        names.append(f"{evaluation.design.name}.nc")
+        part = folder / f".{names[-1]}"
+        evaluation.summaries.to_netcdf(part, engine="h5netcdf")
+        os.replace(part, folder / names[-1])
+    for name, figure in draw_evaluation(result).items():
+        for suffix in SUFFIXES:
+            save_figure(figure, folder / f"{name}{suffix}")
+        names.append(f"{name}.png")
+    return names
+
+
+def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
+    """Figures of an evaluation, by name."""
+    study = result.study
+    summaries = {evaluation.design.name: evaluation.summaries for evaluation in result.evaluations}
+    figures = {
+        "recovery": draw_recovery(summaries, interval=study.interval, title="Posterior against truth"),
+        "contraction": draw_contraction(summaries, title="Error against contraction"),
+        "coverage": draw_coverage(summaries, interval=study.interval, title="Coverage of intervals"),
+        "correlations": draw_correlations(summaries, title="Posterior correlations"),
+    }
+    examples = {design.name: fit_example(study, design) for design in study.designs}
+    for name, example in examples.items():
+        label = f"median and {study.interval:.0%} band of predictions"
+        number = int(example.trials["dataset"].values[0])
+        figures[f"behavior_{name}"] = draw_behavior(
+            example.trials, example.band, dataset=number, title=name, band_label=label
+        )
+    pair = next((e.identifiability.prior_cost_pair for e in result.evaluations if e.identifiability.prior_cost_pair), None)
+    if pair is not None and all(set(pair) <= set(example.truth) for example in examples.values()):
+        truth = {name: next(iter(examples.values())).truth[name] for name in pair}
+        labels = label_quantities(next(iter(summaries.values())))
+        draws = {name: example.draws for name, example in examples.items()}
+        figures["prior_cost"] = draw_pair(
+            draws, pair, truth=truth, labels=labels, title="Posterior of one simulated participant"
+        )
+    for evaluation in result.evaluations:
+        if evaluation.calibration is not None:
+            name, symbols = evaluation.design.name, label_quantities(evaluation.summaries)
+            ranks = list_ranks(evaluation.summaries)
+            figures[f"calibration_{name}"] = draw_calibration(
+                ranks, title=f"Calibration, {name}", symbols={quantity: label.symbol for quantity, label in symbols.items()}
+            )
+    for name, recovery in result.model_recovery.items():
+        figures[f"model_recovery_{name}"] = draw_confusion(recovery.confusion, title=name)
+    return figures
+
+
+def write_scores(result: StudyResult, folder: Path) -> None:
+    """All scores, as JSON, and as a table with one row a score."""
+    _write(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    part = folder / ".scores.csv"
+    with part.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["design", "quantity", "score", "value", "mcse"])
+        for evaluation in result.evaluations:
+            for quantity, scores in evaluation.recovery.items():
+                for score, (value, mcse) in scores.items():
+                    writer.writerow([evaluation.design.name, quantity, score, f"{value:.6g}", f"{mcse:.2g}"])
+    os.replace(part, folder / "scores.csv")
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}")
+    part.write_text(text)
+    os.replace(part, path)

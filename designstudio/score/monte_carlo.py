@@ -1,0 +1,83 @@
+"""Numbers with their Monte Carlo standard errors.
+
+Every score is a statistic of simulated data sets, and would be another with other data sets. Means have the textbook error;
+everything else is jackknifed: computed again with each data set left out, which needs no formula of its own.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+Weights = Float[np.ndarray, "repeat dataset"]
+
+
+class Score(NamedTuple):
+    """A number and its Monte Carlo standard error; NaN where the number is not defined."""
+
+    value: float
+    mcse: float
+
+    def as_dict(self) -> dict[str, float | None]:
+        """For JSON, which has no NaN."""
+        return {name: None if math.isnan(number) else number for name, number in zip(self._fields, self, strict=True)}
+
+    def __str__(self) -> str:
+        """The number to the digit that its error leaves it."""
+        if math.isnan(self.value):
+            return "-"
+        if not self.mcse > 0:
+            return f"{self.value:.3g}"
+        num_digits = min(max(0, -math.floor(math.log10(self.mcse))), MOST_DIGITS)
+        return f"{self.value:.{num_digits}f} ± {self.mcse:.{num_digits}f}"
+
+
+# In tables; JSON has them all.
+MOST_DIGITS = 4
+UNDEFINED = Score(math.nan, math.nan)
+
+
+def score_mean(values: Float[np.ndarray, " dataset"]) -> Score:
+    """The mean."""
+    if len(values) < 2 or np.isnan(values).all():
+        return UNDEFINED
+    return Score(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(len(values))))
+
+
+def score_share(is_true: Bool[np.ndarray, " dataset"]) -> Score:
+    """The share of data sets for which something holds.
+
+    The error is that of the Agresti-Coull estimate: shares of 0 and 1 are not certain either.
+    """
+    num = len(is_true)
+    if num == 0:
+        return UNDEFINED
+    softened = (float(np.sum(is_true)) + 2) / (num + 4)
+    return Score(float(np.mean(is_true)), math.sqrt(softened * (1 - softened) / (num + 4)))
+
+
+def score_jackknife(statistic: Callable[[Weights], Float[np.ndarray, " repeat"]], num_datasets: int) -> Score:
+    """Any statistic that can be computed with weights on the data sets.
+
+    Args:
+        statistic: takes rows of weights, one row for each time it is to be computed.
+        num_datasets: how many weights a row has.
+    """
+    if num_datasets < 3:
+        return UNDEFINED
+    value = float(statistic(np.ones((1, num_datasets)))[0])
+    left_out = statistic(np.ones((num_datasets, num_datasets)) - np.eye(num_datasets))
+    spread = np.sum((left_out - left_out.mean()) ** 2)
+    return Score(value, math.sqrt(spread * (num_datasets - 1) / num_datasets))
+
+
+def weighted_mean(weights: Weights, values: Float[np.ndarray, " dataset"]) -> Float[np.ndarray, " repeat"]:
+    """Means of `values`, one for each row of weights."""
+    return weights @ values / weights.sum(1)
+
+
+def scores_as_dict(scores: Mapping[str, Score]) -> dict[str, dict[str, float | None]]:
+    """Named scores for JSON."""
+    return {name: score.as_dict() for name, score in scores.items()}
