@@ -2,7 +2,7 @@
 
 Chains that run in step wait for the longest trajectory among them, so trajectories must be short: importance sampling has
 already found the posterior's centre and covariance, in whose units a few steps cross it, and it provides the starting
-points. Walls are mirrors (see `coordinates`), so a chain at a bound of the prior bounces instead of diverging.
+points. Behind the prior's bounds the density is small but smooth, so a trajectory there comes back instead of diverging.
 
 Between two trajectories the chain is offered one independent draw from the importance proposal, taken or left by the
 Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal. Trajectories find what the
@@ -21,7 +21,7 @@ from designstudio.behavior.observations import Observations
 from designstudio.fit.coordinates import locate
 from designstudio.fit.importance import Proposal
 from designstudio.fit.settings import NutsSettings
-from designstudio.fit.target import log_posterior
+from designstudio.fit.target import walled_log_posterior
 
 Scalar = Float[Array, ""]
 Point = Float[Array, " coordinate"]
@@ -81,7 +81,7 @@ def run_chain(
     # Traced once, however often the sampler mentions it.
     @jax.jit
     def potential(u: Point) -> Scalar:
-        return -log_posterior(model, whitening.centre + whitening.factor @ u, observations, folds=True)
+        return -walled_log_posterior(model, whitening.centre + whitening.factor @ u, observations)
 
     @jax.jit
     def log_weight(u: Point, potential_energy: Scalar) -> Scalar:

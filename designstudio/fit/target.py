@@ -7,6 +7,9 @@ from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations
 from designstudio.fit.coordinates import locate
 
+# Nats that it costs to be behind a wall: no chain ever stays there, and no trajectory counts as divergent for passing.
+WALL = 50.0
+
 
 def log_posterior(
     model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool
@@ -17,9 +20,21 @@ def log_posterior(
         model: the behaviour model.
         z: coordinates.
         observations: one data set.
-        folds: whether walls are mirrors (for samplers that move) or the end of the world (for weights).
+        folds: whether walls are mirrors (for a search that moves) or the end of the world (for weights).
     """
     located = locate(model, z, observations, folds=folds)
     likelihood = model.log_likelihood(located.values, observations, is_fast=True)
     density = model.log_prior(located.values) + likelihood + located.log_jacobian
-    return jnp.where(located.is_inside & ~jnp.isnan(density), density, -jnp.inf)
+    return jnp.where((folds | located.is_inside) & ~jnp.isnan(density), density, -jnp.inf)
+
+
+def walled_log_posterior(
+    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations
+) -> Float[Array, ""]:
+    """The same for samplers that move along gradients: finite behind a wall, but as good as impossible.
+
+    A trajectory may then cross a wall and come back. Mirrors would not do: a mirror image of the posterior is only as good
+    as the posterior if the sampler's own scale is mirrored too, and whitening is not.
+    """
+    is_inside = locate(model, z, observations, folds=True).is_inside
+    return log_posterior(model, z, observations, folds=True) - jnp.where(is_inside, 0.0, WALL)

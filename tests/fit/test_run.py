@@ -18,11 +18,10 @@ from designstudio.fit.posterior import count_failures, load_posterior, save_post
 from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
 from designstudio.parameters import population_priors
-from designstudio.simulate import draw_participants, draw_stimuli, simulate_trials
+from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
 from designstudio.trials import TrialsError, make_trials
 
 SETTINGS = FitSettings(method="importance", num_draws=200, batch_size=4)
-NUTS = FitSettings(method="nuts", num_draws=200, batch_size=4, min_ess=100.0, max_rhat=1.05)
 
 
 def simulate(model, num_datasets, num_trials=45):
@@ -77,19 +76,33 @@ def test_adding_data_sets_leaves_the_earlier_ones_as_they_are(model, trials, pos
         np.testing.assert_array_equal(fewer["posterior"][name], posterior["posterior"][name][:3])
 
 
-def test_nuts_and_importance_sampling_agree():
-    model = BehaviorModel(ExactActor(get_cost("quadratic")), fixed=("sigma",))
-    people, trials = simulate(model, 6)
-    posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=SETTINGS, seed=4)
-    chains = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=NUTS, seed=6)
-    assert chains["diagnostics"]["is_good"].values.all()
+def test_nuts_and_importance_sampling_agree_even_where_walls_cut_a_confounded_posterior():
+    # One level: mu_0 and beta trade off along a ridge that ends at the bounds of their priors.
+    model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=("sigma",))
+    num_datasets = 40
+    truth = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": 0.1, "sigma_r": 0.15, "beta": 0.9}
+    people = label_participants(model.parameters, {name: np.full(num_datasets, value) for name, value in truth.items()})
+    stimuli = draw_stimuli(num_datasets, 1, 90, low=0.25, high=5.0, key=jax.random.key(2))
+    trials = simulate_trials(model, people, stimuli, key=jax.random.key(3))
+    weighted, chains = (
+        fit_datasets(
+            model,
+            trials,
+            fixed={"sigma": 0.1},
+            settings=FitSettings(method=method, num_draws=num_draws, batch_size=num_datasets, keeps_log_likelihood=False),
+            seed=4,
+        )
+        for method, num_draws in (("importance", 1000), ("nuts", 500))
+    )
+    assert chains["diagnostics"]["is_good"].values.mean() > 0.9
     for name in model.free:
-        a, b = posterior["posterior"][name], chains["posterior"][name]
-        difference = np.abs(a.mean(("chain", "draw")) - b.mean(("chain", "draw"))) / a.std(("chain", "draw"))
-        assert float(difference.max()) < 0.35
-        ratio = b.std(("chain", "draw")) / a.std(("chain", "draw"))
-        assert float(ratio.min()) > 0.7
-        assert float(ratio.max()) < 1.4
+        a, b = (posterior["posterior"][name] for posterior in (weighted, chains))
+        sd = a.std(("chain", "draw"))
+        difference = (b.mean(("chain", "draw")) - a.mean(("chain", "draw"))) / sd
+        assert float(np.abs(difference).max()) < 0.3
+        # Errors of single data sets average out; what is left is bias.
+        assert abs(float(difference.mean())) < 0.025
+        assert float((b.std(("chain", "draw")) / sd).mean()) == pytest.approx(1.0, abs=0.02)
 
 
 def test_draws_of_the_fast_rule_are_brought_to_the_careful_one(monkeypatch):

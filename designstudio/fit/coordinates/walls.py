@@ -33,7 +33,7 @@ class Walls:
         x = self._z[self._next : self._next + num]
         self._next += num
         low, high = jnp.broadcast_to(low, (num,)), jnp.broadcast_to(high, (num,))
-        self.is_inside &= self._folds | jnp.all((x >= low) & (x <= high))
+        self.is_inside &= jnp.all((x >= low) & (x <= high))
         x = fold(x, low, high) if self._folds else jnp.clip(x, low, high)
         self._taken.append(x)
         return x
