@@ -3,11 +3,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: quickstart test lint types layers unit benchmark calibration zoo clean
+.PHONY: quickstart quickstart-results test lint types layers unit benchmark calibration zoo clean
 
 quickstart: $(VENV)/.installed
-	@$(BIN)/designstudio actors
-	@$(BIN)/designstudio act quadratic_effort
+	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
+
+# What studies/quickstart/results holds.
+quickstart-results: $(VENV)/.installed
+	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml --out $(VENV)/quickstart > $(VENV)/output.txt
+	@mkdir -p studies/quickstart/results
+	@sed '/^Wrote /d' $(VENV)/output.txt > studies/quickstart/results/output.txt
+	@cp $(VENV)/quickstart/result.json $(VENV)/quickstart/prior_cost.png $(VENV)/quickstart/behavior_two-levels.png \
+		studies/quickstart/results
+	@$(BIN)/python studies/readme.py
 
 test: lint types layers unit
 
@@ -24,10 +32,11 @@ layers: $(VENV)/.installed-dev
 unit: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Accuracy, training time, a million actions, fits: the numbers in README. About half an hour.
+# Accuracy, training time, a million actions, fits, evaluations: the numbers in README. About three quarters of an hour.
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/actors.py
 	$(BIN)/python studies/benchmark/fits.py
+	$(BIN)/python studies/benchmark/evaluations.py
 	$(BIN)/python studies/readme.py
 
 # Simulation-based calibration of all seven costs, 1,000 data sets each. About half an hour.

@@ -79,13 +79,14 @@ def draw_participants(
     priors: dict[str, AbstractPrior | Sequence[AbstractPrior]] = {p.name: p.population for p in model.parameters}
     priors.update(model.priors if population is None else population)
     numbers = np.arange(first, first + num_datasets)
+    # By name, so that a parameter has the same numbers whatever other parameters there are.
+    streams = np.array([zlib.crc32(parameter.name.encode()) & 0x7FFFFFFF for parameter in model.parameters])
+    uniforms = _clip(_draw_streams(key, jnp.asarray(streams), jnp.asarray(numbers), model.num_conditions))
     values = {}
-    for parameter in model.parameters:
+    for parameter, uniform in zip(model.parameters, uniforms, strict=True):
         num_entries = model.num_conditions if parameter.name in model.per_condition else 1
-        subkey = jax.random.fold_in(key, zlib.crc32(parameter.name.encode()) & 0x7FFFFFFF)
         prior = priors[parameter.name]
         by_condition = [prior] * num_entries if isinstance(prior, AbstractPrior) else prior
-        uniform = draw_uniform(numbers, num_entries, 1, key=subkey)[..., 0]
         drawn = np.stack([by_condition[k].quantile(uniform[:, k]) for k in range(num_entries)], axis=1)
         values[parameter.name] = drawn if parameter.name in model.per_condition else drawn[:, 0]
     return label_participants(model.parameters, values).assign_coords(dataset=numbers)
@@ -212,9 +213,22 @@ def draw_uniform(
     numbers: Int[np.ndarray, " dataset"], num_conditions: int, num_trials: int, *, key: Key[Array, ""]
 ) -> Float[np.ndarray, "dataset condition trial"]:
     """Random numbers between 0 and 1 for the data sets of these numbers."""
-    drawn = _draw_uniform(key, jnp.asarray(numbers), num_conditions, num_trials)
+    return _clip(_draw_uniform(key, jnp.asarray(numbers), num_conditions, num_trials))
+
+
+def _clip(uniform: Array) -> np.ndarray:
     # Quantiles of 0 are the edge of a support, where densities may be infinite.
-    return np.clip(np.asarray(drawn, float), 1e-7, 1 - 1e-7)
+    return np.clip(np.asarray(uniform, float), 1e-7, 1 - 1e-7)
+
+
+@eqx.filter_jit
+def _draw_streams(
+    key: Key[Array, ""], streams: Int[Array, " parameter"], numbers: Int[Array, " dataset"], num_conditions: int
+) -> Float[Array, "parameter dataset condition"]:
+    """One random number for every parameter, data set and condition."""
+    return jax.vmap(lambda stream: _draw_uniform(jax.random.fold_in(key, stream), numbers, num_conditions, 1)[..., 0])(
+        streams
+    )
 
 
 @eqx.filter_jit

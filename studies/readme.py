@@ -28,6 +28,10 @@ def fill(text: str) -> str:
     """The text with every block made anew."""
     blocks = {
         "quickstart": make_quickstart(),
+        "act": make_action(),
+        "speed": make_table(read_rows("evaluations_speed.csv")),
+        "agreement": make_table(read_rows("evaluations_agreement.csv")),
+        "coverage": make_table(read_rows("evaluations_coverage.csv")),
         "accuracy": make_accuracy(),
         "throughput": make_table(read_rows("actors_throughput.csv")),
         "importance": make_table(read_rows("fits_importance.csv")),
@@ -40,7 +44,13 @@ def fill(text: str) -> str:
 
 
 def make_quickstart() -> str:
-    """The output of the command that `make quickstart` ends with."""
+    """What `make quickstart` printed when its results were committed."""
+    printed = (ROOT / "studies" / "quickstart" / "results" / "output.txt").read_text()
+    return "```\n" + "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()) + "\n```"
+
+
+def make_action() -> str:
+    """The output of the command that shows an actor at work."""
     result = CliRunner().invoke(app, ["act", "quadratic_effort"], env={"COLUMNS": "100", "NO_COLOR": "1"})
     return "```\n" + "\n".join(line.rstrip() for line in result.stdout.strip("\n").splitlines()) + "\n```"
 

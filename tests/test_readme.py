@@ -55,6 +55,8 @@ def test_its_python_runs(block):
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102
     if "actions" in names:
         assert names["actions"].is_inside.all()
+    elif "result" in names:
+        assert any("confounded" in sentence for sentence in names["result"].verdict)
     elif "posterior" in names:
         assert names["posterior"]["diagnostics"]["is_good"].values.all()
     else:

@@ -1,5 +1,6 @@
 """The numbers that are scored: free parameters, for each condition where they differ, and the study's quantities."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from jaxtyping import Float
 from designstudio.behavior.model import BehaviorModel
 from designstudio.design import Design
 from designstudio.errors import UnknownNameError
+from designstudio.priors import AbstractPrior
 from designstudio.study import Quantity
 from designstudio.study.quantities import PerCondition
 
@@ -107,10 +109,7 @@ def summarize_prior(
     rng = np.random.default_rng(0)
     values: dict[str, Any] = {}
     for name, prior in model.priors.items():
-        num_entries = model.num_entries(name)
-        # Evenly spread quantiles in random order: nearly free of noise.
-        even = (np.arange(NUM_PRIOR_DRAWS) + 0.5) / NUM_PRIOR_DRAWS
-        columns = [prior.quantile(rng.permutation(even)) for _ in range(num_entries)]
+        columns = [rng.permutation(_spread_evenly(prior)) for _ in range(model.num_entries(name))]
         values[name] = PerCondition(columns) if name in model.per_condition else columns[0]
     for name, array in fixed.items():
         known = _split(array.isel(dataset=[0]), ("dataset",))
@@ -125,6 +124,12 @@ def summarize_prior(
         "prior_log_mean": logs.mean(axis=1),
         "prior_log_covariance": covariance,
     }
+
+
+@functools.cache
+def _spread_evenly(prior: AbstractPrior) -> Float[np.ndarray, " draw"]:
+    """Evenly spread quantiles: in random order, draws that are nearly free of noise."""
+    return prior.quantile((np.arange(NUM_PRIOR_DRAWS) + 0.5) / NUM_PRIOR_DRAWS)
 
 
 def _try(quantities: Sequence[Quantity], entry: Entry, values: Mapping[str, Any], num_datasets: int) -> np.ndarray:

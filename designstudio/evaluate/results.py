@@ -1,6 +1,7 @@
 """What an evaluation says: scores with their errors, how the fits went, and how long it took."""
 
 import dataclasses
+import functools
 import json
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -152,6 +153,7 @@ def check_convergence(summaries: xr.Dataset) -> Convergence:
     )
 
 
+@functools.cache
 def list_versions() -> str:
     """Versions of what computed a result."""
     return json.dumps({package: version(package) for package in ("designstudio", "jax", "numpyro", "xarray", "numpy")})

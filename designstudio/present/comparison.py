@@ -95,8 +95,13 @@ def draw_confusion(
         )
         for heading, table in zip(headings, tables, strict=True)
     ]
-    total = round(float(matrix.sum())) + num_failed if num_datasets is None else num_datasets
-    note = theme.describe_failures(num_failed, total)
+    if num_datasets is None:
+        if num_failed and (matrix % 1).any():
+            raise StudioError(
+                "The matrix holds shares: give num_datasets, so that the failed ones can be counted among them."
+            )
+        num_datasets = round(float(matrix.sum())) + num_failed
+    note = theme.describe_failures(num_failed, num_datasets)
     return arrange_cells(panels, rows=rows, columns=columns, axes=axes, num_columns=2, title=theme.join_lines(title, note))
 
 
@@ -128,7 +133,8 @@ def draw_cells(
         matplotlib={"cmap": list(colors), "clim": limits, "edgecolors": "white", "linewidths": 1.0},
         bokeh={"cmap": list(colors), "clim": limits, "line_color": "white", "line_width": 1.5},
     )
-    overlay = [mesh]
+    # HoloViews looks for the smallest value, and numpy warns if there is none.
+    overlay = [] if np.isnan(values).all() else [mesh]
     is_dark = find_dark(values, colors, limits)
     for is_chosen, color in ((is_dark, "white"), (~is_dark, "black")):
         row, column = np.nonzero(is_chosen & (texts != ""))

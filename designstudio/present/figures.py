@@ -23,6 +23,7 @@ from designstudio.present.theme import BOKEH_FONT_SIZES, FONT_SIZES, Series, joi
 
 DPI = 150
 NUM_TICKS = 5
+MAX_COLUMNS = 4
 FORMATS = {".png": "png", ".svg": "svg"}
 
 # Inches: between the ends of the axes; then around them, for labels; then of a line of text.
@@ -32,6 +33,11 @@ LINE_INCHES = 0.17
 # Average width of a letter, for breaking titles and legends: a little generous.
 INCHES_PER_LETTER = 0.07
 BOKEH_PIXELS_PER_INCH = 110
+
+
+def count_columns(num_panels: int) -> int:
+    """Columns for a number of panels: rows of nearly equal lengths, none too long for a page."""
+    return math.ceil(num_panels / math.ceil(num_panels / MAX_COLUMNS))
 
 
 def save_figure(figure: hv.core.Dimensioned, path: str | Path, *, dpi: int = DPI) -> Path:
@@ -92,7 +98,6 @@ def frame_panel(
             "fontsize": BOKEH_FONT_SIZES,
             "show_legend": False,
             "legend_position": "bottom",
-            "legend_cols": 2,
             "legend_opts": {"border_line_color": None},
             "frame_width": width,
             "frame_height": height,
@@ -139,8 +144,9 @@ def arrange_panels(
     # One panel carries the legend: in Bokeh it stands below it, so it is one of the last row.
     lowest = next(panel for panel in panels[(num_rows - 1) * num_columns :] if not isinstance(panel, hv.Empty))
     hooks = lowest.opts.get("plot", backend="matplotlib").kwargs["hooks"]
+    bokeh = {"show_legend": bool(legend), "legend_cols": _count_legend_columns(legend, axes[0])}
     hooks = [*hooks, functools.partial(_draw_legend, legend, num_entries)]
-    set_options(lowest, matplotlib={"hooks": hooks}, bokeh={"show_legend": bool(legend)})
+    set_options(lowest, matplotlib={"hooks": hooks}, bokeh=bokeh)
     return set_options(
         hv.Layout(list(panels)).cols(num_columns),
         matplotlib={
@@ -150,7 +156,7 @@ def arrange_panels(
             "hspace": (left + RIGHT) / axes[0],
             # A share of the height of the axes; and HoloViews adds as many inches to the height of the figure, which it
             # computes anew, without the legend.
-            "vspace": (above + bottom) / axes[1] if num_rows > 1 else foot + TOP,
+            "vspace": (above + bottom) / axes[1] if num_rows > 1 else foot,
             # Without a format for them, HoloViews letters the panels A, B, C.
             "sublabel_format": "",
             "fontsize": {"title": 11},
@@ -186,6 +192,8 @@ def _quiet_bokeh(plot: Any, _: Any) -> None:
     # The frame has its size, so the figure needs none; Bokeh logs a complaint about a fixed one without.
     figure.sizing_mode = None
     figure.title.text_font_style = "normal"
+    # Panels of a column need the same room on the left, or the narrower ones are cut on the right.
+    figure.min_border_left = round(BOKEH_PIXELS_PER_INCH * LEFT)
     for axis in figure.axis:
         axis.update(axis_label_text_font_style="normal", minor_tick_line_color=None)
 

@@ -23,7 +23,6 @@ from designstudio.score.identifiability import score_identifiability
 
 PROBS = (0.5, 0.94)
 TRUTH = Series("truth", BLACK, CROSS)
-MAX_COLUMNS = 3
 # The density is counted in whitened coordinates, on cells much smaller than the kernel, and drawn on a grid of its own.
 NUM_BINS = 256
 NUM_GRID = 200
@@ -62,10 +61,16 @@ def compute_regions(
 
     The density is a Gaussian kernel estimate with the shape of the draws' covariance, so narrow ridges stay narrow. Regions
     end where the draws end: smoothing does not carry them over the border of a prior.
+
+    Raises:
+        StudioError: if the draws lie on a line or a point.
     """
     draws = np.stack([x, y])
     centre = draws.mean(1, keepdims=True)
-    root = np.linalg.cholesky(np.cov(draws))
+    try:
+        root = np.linalg.cholesky(np.cov(draws))
+    except np.linalg.LinAlgError:
+        raise StudioError("Draws that do not vary, or only together, have no region: choose another pair.") from None
     density = _estimate_density(np.linalg.solve(root, draws - centre))
     low, high = draws.min(1), draws.max(1)
     across, up = (np.linspace(low[k], high[k], NUM_GRID) for k in (0, 1))
@@ -132,7 +137,9 @@ def draw_correlations(summaries_by_design: Mapping[str, xr.Dataset], *, title: s
     symbols = max((table.symbols for table in tables.values()), key=len)
     what = "mean posterior correlation of log parameters"
     heading = theme.join_lines(title, what, theme.describe_fits(summaries_by_design))
-    return arrange_cells(panels, rows=symbols, columns=symbols, axes=axes, num_columns=MAX_COLUMNS, title=heading)
+    return arrange_cells(
+        panels, rows=symbols, columns=symbols, axes=axes, num_columns=figures.count_columns(len(panels)), title=heading
+    )
 
 
 def _write(correlation: float) -> str:

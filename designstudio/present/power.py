@@ -102,7 +102,13 @@ def draw_power_curve(curves: xr.Dataset, *, target: float = TARGET, title: str =
         parts.append(theme.style_points(hv.Points((row.place, row.value), label=row.goal), look))
     ticks = list(enumerate(map(str, curves[dim].values))) if _has_text(curves, dim) else None
     panel = figures.frame_panel(
-        hv.Overlay(parts), xlabel=_name_axis(curves[dim]), ylabel="power", xlim=xlim, ylim=(-0.03, 1.03), xticks=ticks
+        hv.Overlay(parts),
+        xlabel=_name_axis(curves[dim]),
+        ylabel="power",
+        xlim=xlim,
+        ylim=(-0.03, 1.03),
+        xticks=ticks,
+        yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
     )
     legend = [*series.values(), wanted]
     return figures.arrange_panels([panel], num_columns=1, title=title, legend=legend)

@@ -3,6 +3,7 @@
 Only good fits are drawn; titles count the others. See `designstudio.score.summaries` for what goes in.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -11,13 +12,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.errors import StudioError, UnknownNameError
+from designstudio.errors import UnknownNameError
 from designstudio.present import figures, theme
 from designstudio.present.theme import BLACK, BLUE, REFERENCE_COLOR, VERMILION, QuantityLabel, Series
 from designstudio.score.recovery import SAME, score_recovery
 
 INTERVAL = 0.94
-MAX_COLUMNS = 4
 # Posteriors much wider than the prior are possible, and rare: they are drawn at the edge.
 LEAST_CONTRACTION = -0.5
 TRUTH = Series("truth", BLACK, dash="dashed")
@@ -113,9 +113,9 @@ def draw_recovery(
         interval: probability of the intervals, for the legend.
         title: stands above the figure.
     """
-    chosen = list(_choose_quantities(summaries_by_design, quantities))
+    chosen = list(theme.choose_quantities(summaries_by_design, quantities))
     by_design = {design: compute_recovery(summaries) for design, summaries in summaries_by_design.items()}
-    num_columns = min(len(chosen), MAX_COLUMNS)
+    num_columns = figures.count_columns(len(chosen))
     looks = (Series(f"posterior mean and {interval:.0%} interval", BLUE, "o", "solid"), MISSED)
     drawn: list[hv.Overlay | hv.Empty] = []
     # Blocks of as many columns as fit on a page, the designs below each other within a block.
@@ -178,26 +178,25 @@ def draw_contraction(
     if color_by not in ("quantity", "design"):
         raise UnknownNameError("way to colour", color_by, ("quantity", "design"))
     by_design = {design: compute_contraction(summaries) for design, summaries in summaries_by_design.items()}
-    symbols = {name: label.symbol for name, label in _choose_quantities(summaries_by_design, quantities).items()}
-    # Panels by heading; clouds by the label of their colour.
-    table: dict[str, dict[str, Shrinkage]] = {}
-    for design, clouds in by_design.items():
-        for name in (name for name in symbols if name in clouds):
-            panel, color = (design, symbols[name]) if color_by == "quantity" else (symbols[name], design)
-            table.setdefault(panel, {})[color] = clouds[name]
-    series = theme.make_series(symbols.values() if color_by == "quantity" else by_design)
-    series = {label: look._replace(dash=None) for label, look in series.items()}
-    everything = [cloud for panel in table.values() for cloud in panel.values()]
+    symbols = {name: label.symbol for name, label in theme.choose_quantities(summaries_by_design, quantities).items()}
+    designs = {design: design for design in by_design}
+    panels, colors = (designs, symbols) if color_by == "quantity" else (symbols, designs)
+    table: dict[str, dict[str, Shrinkage]] = {panel: {} for panel in panels}
+    for design, name in itertools.product(designs, symbols):
+        if name in by_design[design]:
+            panel, color = (design, name) if color_by == "quantity" else (name, design)
+            table[panel][color] = by_design[design][name]
+    looks = {color: look._replace(label=colors[color], dash=None) for color, look in theme.make_series(colors).items()}
+    everything = [cloud for clouds in table.values() for cloud in clouds.values()]
     xlim = theme.pad_limits(*(cloud.contraction.clip(LEAST_CONTRACTION) for cloud in everything), [0.0, 1.0])
     ylim = theme.pad_limits(*(cloud.z_score for cloud in everything), [-2.5, 2.5])
     drawn = []
     for panel, clouds in table.items():
-        heading = panel if len(table) > 1 else ""
-        marks = [mark for label, cloud in clouds.items() for mark in _draw_cloud(cloud, series[label])]
+        marks = [mark for color, cloud in clouds.items() for mark in _draw_cloud(cloud, looks[color])]
         drawn.append(
             figures.frame_panel(
                 hv.Overlay([*_draw_references(), *marks]),
-                title=heading,
+                title=panels[panel] if len(panels) > 1 else "",
                 xlabel="posterior contraction",
                 ylabel="posterior z-score",
                 xlim=xlim,
@@ -205,9 +204,15 @@ def draw_contraction(
             )
         )
     num_beyond = sum(int((cloud.contraction < LEAST_CONTRACTION).sum()) for cloud in everything)
-    beyond = f"◂ {num_beyond} with contraction below {LEAST_CONTRACTION:g}".replace("-", "−") if num_beyond else ""
-    heading = theme.join_lines(title, theme.describe_fits(summaries_by_design), beyond)
-    return figures.arrange_panels(drawn, num_columns=MAX_COLUMNS, title=heading, legend=list(series.values()))
+    num_unknown = sum(int(np.isnan(cloud.z_score).sum()) for cloud in everything)
+    notes = [
+        f"◂ {num_beyond} with contraction below {LEAST_CONTRACTION:g}".replace("-", "−") if num_beyond else "",
+        f"{num_unknown} without a truth are not drawn" if num_unknown else "",
+    ]
+    heading = theme.join_lines(title, theme.describe_fits(summaries_by_design), *notes)
+    return figures.arrange_panels(
+        drawn, num_columns=figures.count_columns(len(drawn)), title=heading, legend=list(looks.values())
+    )
 
 
 def _draw_cloud(cloud: Shrinkage, series: Series) -> list[hv.Points]:
@@ -216,7 +221,7 @@ def _draw_cloud(cloud: Shrinkage, series: Series) -> list[hv.Points]:
     inside = hv.Points((cloud.contraction[~is_beyond], cloud.z_score[~is_beyond]), label=series.label)
     beyond = hv.Points((np.full(is_beyond.sum(), LEAST_CONTRACTION), cloud.z_score[is_beyond]))
     return [
-        theme.style_points(inside, series, alpha=0.7),
+        theme.style_points(inside, series, size=3.5, alpha=0.7),
         theme.style_points(beyond, series._replace(marker="<"), alpha=0.7),
     ]
 
@@ -243,7 +248,7 @@ def draw_coverage(
         interval: probability of the intervals, which their coverage should meet.
         title: stands above the figure.
     """
-    labels = _choose_quantities(summaries_by_design, quantities)
+    labels = theme.choose_quantities(summaries_by_design, quantities)
     by_design = {design: compute_coverage(summaries) for design, summaries in summaries_by_design.items()}
     series = {label: look._replace(dash="solid") for label, look in theme.make_series(by_design).items()}
     nominal = Series(f"nominal, {interval:.0%}", BLACK, dash="dashed")
@@ -258,37 +263,24 @@ def draw_coverage(
         bars = theme.style_segments(hv.Segments((x, low, x, high)), series[design].color, width=1.2)
         parts += [bars, theme.style_points(hv.Points((x, value), label=design), series[design], size=5)]
         shown += [*low.tolist(), *high.tolist()]
-    axes = (max(figures.AXES_INCHES[0], 0.2 * len(labels) * (len(by_design) + 1)), figures.AXES_INCHES[1])
-    has_truth = {name: any(np.isfinite(c[name].value) for c in by_design.values() if name in c) for name in labels}
+    # As wide as the marks of all designs, or the symbols below them, need.
+    column = max(0.2 * (len(by_design) + 1), 0.12 + 0.07 * max(len(label.symbol) for label in labels.values()))
+    axes = (max(figures.AXES_INCHES[0], column * len(labels)), figures.AXES_INCHES[1])
+    has_value = {name: any(np.isfinite(c[name].value) for c in by_design.values() if name in c) for name in labels}
     panel = figures.frame_panel(
         hv.Overlay(parts),
         axes=axes,
         xlabel="",
         ylabel=f"coverage of {interval:.0%} intervals (%)",
-        xticks=[(k, label.symbol + ("" if has_truth[n] else "\nno truth")) for k, (n, label) in enumerate(labels.items())],
+        xticks=[(k, label.symbol + ("" if has_value[n] else "\nno value")) for k, (n, label) in enumerate(labels.items())],
         xlim=xlim,
         ylim=theme.pad_limits(shown),
     )
     heading = theme.join_lines(title, theme.describe_fits(summaries_by_design))
     legend = [*series.values(), nominal]
-    bottom = 0.3 if all(has_truth.values()) else 0.45
+    bottom = 0.3 if all(has_value.values()) else 0.45
     return figures.arrange_panels([panel], num_columns=1, title=heading, legend=legend, axes=axes, bottom=bottom)
 
 
 def _keep_good(summaries: xr.Dataset) -> xr.Dataset:
     return summaries.isel(dataset=np.flatnonzero(summaries["is_good"].values))
-
-
-def _choose_quantities(
-    summaries_by_design: Mapping[str, xr.Dataset], quantities: Sequence[str] | None
-) -> dict[str, QuantityLabel]:
-    """The quantities to draw and their labels; a quantity need not be in every design."""
-    if not summaries_by_design:
-        raise StudioError("There are no designs to draw.")
-    labels: dict[str, QuantityLabel] = {}
-    for summaries in summaries_by_design.values():
-        labels |= theme.label_quantities(summaries)
-    for name in quantities or ():
-        if name not in labels:
-            raise UnknownNameError("quantity", name, labels)
-    return {name: labels[name] for name in quantities or labels}

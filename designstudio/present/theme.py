@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 
+from designstudio.errors import StudioError, UnknownNameError
 from designstudio.parameters import NO_UNIT
 
 Dash = Literal["solid", "dashed", "dotted", "dashdot"]
@@ -36,7 +37,7 @@ BAND_COLOR = "#DDE1E6"
 REFERENCE_COLOR = "#6B7280"
 
 FONT_SIZES = {"title": 9, "labels": 9, "ticks": 8, "legend": 8}
-BOKEH_FONT_SIZES = {"title": 11, "labels": 11, "ticks": 10, "legend": 10}
+BOKEH_FONT_SIZES = {"title": 10, "labels": 11, "ticks": 10, "legend": 10}
 
 
 class Series(NamedTuple):
@@ -75,6 +76,27 @@ def label_quantities(summaries: xr.Dataset) -> dict[str, QuantityLabel]:
     return {name: QuantityLabel(symbol, unit) for name, symbol, unit in zip(*columns, strict=True)}
 
 
+def choose_quantities(
+    summaries_by_design: Mapping[str, xr.Dataset], quantities: Iterable[str] | None
+) -> dict[str, QuantityLabel]:
+    """The quantities to draw, by default all; not every design needs to have each of them.
+
+    Raises:
+        UnknownNameError: if no design has a quantity.
+        StudioError: if there are no designs.
+    """
+    if not summaries_by_design:
+        raise StudioError("There are no designs to draw.")
+    labels: dict[str, QuantityLabel] = {}
+    for summaries in summaries_by_design.values():
+        labels |= label_quantities(summaries)
+    chosen = list(labels) if quantities is None else list(quantities)
+    for name in chosen:
+        if name not in labels:
+            raise UnknownNameError("quantity", name, labels)
+    return {name: labels[name] for name in chosen}
+
+
 def describe_failures(num_failed: int, num_datasets: int) -> str:
     """For a title; empty if there is nothing to tell."""
     return f"{num_failed} of {num_datasets} fits failed" if num_failed else ""
@@ -88,7 +110,7 @@ def describe_fits(summaries_by_design: Mapping[str, xr.Dataset]) -> str:
         notes[design] = describe_failures(int((~is_good).sum()), is_good.size)
     if len(notes) == 1:
         return next(iter(notes.values()))
-    return "; ".join(f"{design}: {note}" for design, note in notes.items() if note)
+    return "\n".join(f"{design}: {note}" for design, note in notes.items() if note)
 
 
 def join_lines(*parts: str) -> str:

@@ -19,7 +19,7 @@ EVEN_WEIGHTS = 0.8
 
 
 class LeaveOneOut(NamedTuple):
-    """Expected log predictive density of each data set, and the largest Pareto k-hat of its trials."""
+    """Expected log predictive density of each data set, and the largest Pareto k-hat of its trials with uneven weights."""
 
     elpd: Float[np.ndarray, " dataset"]
     khat: Float[np.ndarray, " dataset"]
@@ -68,7 +68,7 @@ def leave_one_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"])
     changes nothing: only trials with uneven weights are handed to it.
     """
     flat = np.asarray(log_likelihood, float).reshape(len(log_likelihood), -1, log_likelihood.shape[-1])
-    is_present = ~np.isnan(flat).any(axis=1)
+    is_present = ~np.isnan(flat).all(axis=1)
     # Weights are inverse likelihoods; their scale is free.
     safe = np.where(is_present[:, None, :], flat, 0.0)
     smallest = safe.min(axis=1)

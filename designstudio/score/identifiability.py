@@ -100,7 +100,7 @@ def score_identifiability(summaries: xr.Dataset, cost_parameters: tuple[str, ...
         )
         prior_cost = {"confounding": score_mean(widened), "correlation": _either(pairs, strongest)}
     remaining, weakest = find_weakest(covariance, prior)
-    direction = {name: round(float(value), 3) for name, value in zip(names, weakest, strict=True)}
+    direction = {name: round(float(value), 3) for name, value in zip(names, weakest, strict=True) if not np.isnan(value)}
     return Identifiability(names, pairs, confounding, prior_cost, strongest, gain, score_mean(remaining), direction)
 
 
@@ -120,6 +120,8 @@ def find_weakest(
     covariance: Matrices, prior: Float[np.ndarray, "parameter parameter_other"]
 ) -> tuple[Float[np.ndarray, " dataset"], Float[np.ndarray, " parameter"]]:
     """Share of the prior's sd that remains in the weakest direction of each data set, and the direction of their mean."""
+    if not len(covariance):
+        return np.empty(0), np.full(len(prior), np.nan)
     root = np.linalg.cholesky(prior)
     whitened = np.linalg.solve(root, np.swapaxes(np.linalg.solve(root, covariance), 1, 2))
     remaining = np.sqrt(np.linalg.eigvalsh(whitened)[:, -1])

@@ -21,14 +21,14 @@ class Score(NamedTuple):
     mcse: float
 
     def as_dict(self) -> dict[str, float | None]:
-        """For JSON, which has no NaN."""
-        return {name: None if math.isnan(number) else number for name, number in zip(self._fields, self, strict=True)}
+        """For JSON, which has neither NaN nor infinity."""
+        return {name: number if math.isfinite(number) else None for name, number in zip(self._fields, self, strict=True)}
 
     def __str__(self) -> str:
         """The number to the digit that its error leaves it."""
         if math.isnan(self.value):
             return "-"
-        if not self.mcse > 0:
+        if not 0 < self.mcse < math.inf:
             return f"{self.value:.3g}"
         num_digits = min(max(0, -math.floor(math.log10(self.mcse))), MOST_DIGITS)
         return f"{self.value:.{num_digits}f} ± {self.mcse:.{num_digits}f}"

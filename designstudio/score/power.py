@@ -14,6 +14,8 @@ from scipy import stats
 from designstudio.score.monte_carlo import UNDEFINED, Score, score_jackknife, score_share
 
 ALPHA = 0.05
+# Groups without any spread are told apart as soon as they differ.
+TINY = 1e-300
 
 
 def score_exclusion(summaries: xr.Dataset, quantity: str, value: float, margin: float = 0.0) -> Score:
@@ -49,7 +51,9 @@ def score_group_difference(first: xr.Dataset, second: xr.Dataset, quantity: str,
         variances = [
             weights @ (x - x.mean()) ** 2 / weights.sum(1) - (m - x.mean()) ** 2 for x, m in ((a, mean_a), (b, mean_b))
         ]
-        return power_of_t_test((mean_a - mean_b) / np.sqrt(np.mean(variances, axis=0)), num_participants)
+        # As the test does, with one less than there are: the spread of a sample is too small by that.
+        pooled = np.mean(variances, axis=0) * num / (num - 1)
+        return power_of_t_test((mean_a - mean_b) / np.sqrt(np.maximum(pooled, TINY)), num_participants)
 
     return score_jackknife(power, num)
 
@@ -66,7 +70,7 @@ def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> 
     shift = np.abs(effect) * math.sqrt(num_participants / 2)
     # Far out the noncentral t is a shifted normal, and SciPy's series for it gives up.
     near = np.minimum(shift, 30.0)
-    return np.where(shift > 30.0, 1.0, stats.nct.sf(critical, freedom, near) + stats.nct.cdf(-critical, freedom, near))
+    return np.where(shift > 30.0, 1.0, stats.nct.sf(critical, freedom, near) + stats.nct.sf(critical, freedom, -near))
 
 
 def _choose(summaries: xr.Dataset, quantity: str) -> xr.Dataset:

@@ -50,8 +50,8 @@ def _score_quantity(summary: xr.Dataset) -> dict[str, Score]:
     scores["rmse"] = score_rmse(error)
     scores["coverage"] = score_share((low <= truth) & (truth <= high))
     scores["z_score"] = score_mean(error / sd)
-    # Without different truths there is nothing to correlate with.
-    if np.ptp(truth) > SAME * np.abs(truth).max():
+    # Where all are the same there is nothing to correlate.
+    if all(np.ptp(values) > SAME * np.abs(values).max() for values in (truth, mean)):
         scores["pearson"] = score_jackknife(lambda weights: _pearson(weights, truth, mean), len(truth))
         scores["concordance"] = score_jackknife(lambda weights: _concordance(weights, truth, mean), len(truth))
     return scores

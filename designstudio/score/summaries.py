@@ -49,9 +49,8 @@ def summarize_draws(
     sd = flat.std(-1, dtype=np.float64, ddof=1)
     ends = [(1 - interval) / 2, (1 + interval) / 2]
     low, high = np.quantile(flat, ends, axis=-1)
-    # Spread over chains and draws, as whole chains are not independent draw by draw.
-    spread = np.swapaxes(stacked, 2, 3).reshape(num_datasets, num_quantities, -1)
-    thinned = spread[..., :: max(1, num_chains * num_draws // NUM_RANKED)]
+    # Thinned along every chain: neighbours in a chain are not independent.
+    thinned = stacked[..., :: max(1, num_chains * num_draws // NUM_RANKED)].reshape(num_datasets, num_quantities, -1)
     rank = fractional_ranks(thinned, true, rng=np.random.default_rng(0))
     by_name = {name: place for place, name in enumerate(draws)}
     logs = np.log(flat[:, [by_name[name] for name in parameters]].astype(np.float64))
