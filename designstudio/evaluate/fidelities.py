@@ -30,10 +30,11 @@ from designstudio.study import Study
 
 # What importance sampling cannot fit it repeats with a better proposal, and then reports.
 FIT_SETTINGS = {
-    "importance": FitSettings(method="importance", num_draws=1000, keeps_log_likelihood=False),
+    # Scores are averages over data sets: a few hundred effective draws of each are plenty.
+    "importance": FitSettings(method="importance", num_draws=500, min_ess=200.0, keeps_log_likelihood=False),
     "nuts": FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False),
     # For leave-one-out, which takes its time for every draw of every trial.
-    "comparison": FitSettings(method="importance", num_draws=250),
+    "comparison": FitSettings(method="importance", num_draws=250, min_ess=200.0),
 }
 FIRST_LANES = ("importance", "nuts")
 

@@ -1,11 +1,12 @@
-"""Whether a fit can be trusted: diagnostics from arviz-stats, for many data sets, and the verdict."""
+"""Whether a fit can be trusted: diagnostics for many data sets, and the verdict."""
 
 from typing import NamedTuple
 
 import numpy as np
-from arviz_stats.base import array_stats
 from jaxtyping import Float
 
+from designstudio.fit.convergence import compute_ess, compute_rhat
+from designstudio.fit.pareto import smooth_weights
 from designstudio.fit.settings import FitSettings
 
 Draws = dict[str, Float[np.ndarray, "dataset chain draw ..."]]
@@ -39,7 +40,6 @@ def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> Weight
     """Smooth importance weights and say how good they are."""
     raw = np.asarray(log_weight, float).reshape(len(log_weight), -1)
     raw = np.where(np.isnan(raw), -np.inf, raw)
-    smoothed, khat = np.full_like(raw, -np.inf), np.full(len(raw), np.inf)
     largest = np.max(raw, axis=1)
     is_usable = np.isfinite(largest)
     shifted = np.where(is_usable[:, None], raw - np.where(is_usable, largest, 0.0)[:, None], 0.0)
@@ -48,17 +48,12 @@ def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> Weight
     with np.errstate(divide="ignore"):
         log_evidence = np.where(is_usable, largest + np.log(weights.mean(1)), -np.inf)
     # Impossible draws have no weight; the tail fit wants finite numbers.
-    finite = np.maximum(shifted, -700.0)
-    for i in np.flatnonzero(is_usable):
-        try:
-            # arviz-stats takes the logarithms of inverse weights, as it does for leave-one-out.
-            with np.errstate(all="ignore"):
-                log_w, khat[i] = array_stats.psislw(-finite[i])
-        except ValueError:  # all tail weights are equal: either none counts, or all do
-            log_w = finite[i] - np.log(np.exp(finite[i]).sum())
-            khat[i] = 0.0 if ess[i] > raw.shape[1] / 2 else np.inf
-        smoothed[i] = np.where(np.isfinite(raw[i]), log_w, -np.inf)
-    return WeightCheck(smoothed.reshape(log_weight.shape), np.where(np.isnan(khat), np.inf, khat), ess, log_evidence)
+    log_w, tail_khat = smooth_weights(np.maximum(shifted, -700.0))
+    smoothed = np.where(is_usable[:, None] & np.isfinite(raw), log_w, -np.inf)
+    # If all tail weights are equal, either none counts, or all do.
+    equal = np.where(ess > raw.shape[1] / 2, 0.0, np.inf)
+    khat = np.where(is_usable, np.where(np.isnan(tail_khat), equal, tail_khat), np.inf)
+    return WeightCheck(smoothed.reshape(log_weight.shape), khat, ess, log_evidence)
 
 
 def check_chains(draws: Draws) -> ChainCheck:
@@ -73,8 +68,8 @@ def check_chains(draws: Draws) -> ChainCheck:
     # A chain that never moves has no R-hat: that is as bad as can be.
     is_stuck = np.ptp(stacked, axis=-1).min(-1) == 0
     safe = np.where(is_stuck[:, :, None, None], np.random.default_rng(0).normal(size=stacked.shape[-2:]), stacked)
-    rhat = np.where(is_stuck, np.inf, array_stats.rhat(safe, chain_axis=-2, draw_axis=-1))
-    ess = np.where(is_stuck, 1.0, array_stats.ess(safe, chain_axis=-2, draw_axis=-1))
+    rhat = np.where(is_stuck, np.inf, compute_rhat(safe))
+    ess = np.where(is_stuck, 1.0, compute_ess(safe))
     worst = [names[i] for i in np.argmax(rhat, axis=1)]
     return ChainCheck(rhat.max(1), ess.min(1), worst)
 

@@ -4,9 +4,10 @@ Chains that run in step wait for the longest trajectory among them, so trajector
 already found the posterior's centre and covariance, in whose units a few steps cross it, and it provides the starting
 points. Behind the prior's bounds the density is small but smooth, so a trajectory there comes back instead of diverging.
 
-Between two trajectories the chain is offered one independent draw from the importance proposal, taken or left by the
-Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal. Trajectories find what the
-proposal missed; offers jump along confounded ridges, whose walls force trajectories to take tiny steps.
+Between two trajectories the chain is offered a few independent draws from the importance proposal, one after the other,
+each taken or left by the Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal.
+Trajectories find what the proposal missed; offers jump along confounded ridges, whose walls force trajectories to take tiny
+steps.
 """
 
 from typing import NamedTuple
@@ -22,6 +23,9 @@ from designstudio.fit.coordinates import locate
 from designstudio.fit.importance import Proposal
 from designstudio.fit.settings import NutsSettings
 from designstudio.fit.target import walled_log_posterior
+
+# They are evaluated together, at little more than the cost of one.
+NUM_OFFERS = 3
 
 Scalar = Float[Array, ""]
 Point = Float[Array, " coordinate"]
@@ -43,7 +47,7 @@ class Chain(NamedTuple):
         is_diverging: whether the trajectory broke down.
         num_steps: length of the trajectory.
         acceptance: mean acceptance probability along the trajectory.
-        is_offer_taken: whether the independent draw was taken.
+        is_offer_taken: whether an independent draw was taken.
         last: coordinates of the last draw, from which another run can go on.
     """
 
@@ -83,11 +87,6 @@ def run_chain(
     def potential(u: Point) -> Scalar:
         return -walled_log_posterior(model, whitening.centre + whitening.factor @ u, observations)
 
-    @jax.jit
-    def log_weight(u: Point, potential_energy: Scalar) -> Scalar:
-        z = locate(model, whitening.centre + whitening.factor @ u, observations, folds=True).z
-        return -potential_energy - proposal.log_density(z[None])[0]
-
     initialise, move = hmc(potential, algo="NUTS")
     nuts_key, offer_key = jax.random.split(key)
     state = initialise(
@@ -105,18 +104,25 @@ def run_chain(
     def step(state: HMCState, index: Array) -> tuple[HMCState, Chain]:
         state = trajectory = move(state)
         draw_key, accept_key = jax.random.split(jax.random.fold_in(offer_key, index))
-        z = proposal.draw(1, key=draw_key)[0]
-        is_possible = locate(model, z, observations, folds=False).is_inside
-        u = whiten(whitening, z)
-        energy, slope = jax.value_and_grad(potential)(u)
-        log_ratio = log_weight(u, energy) - log_weight(state.z, state.potential_energy)
-        is_taken = is_possible & (jnp.log(jax.random.uniform(accept_key)) < log_ratio)
-        state = state._replace(
-            z=jnp.where(is_taken, u, state.z),
-            potential_energy=jnp.where(is_taken, energy, state.potential_energy),
-            z_grad=jnp.where(is_taken, slope, state.z_grad),
-        )
-        z = whitening.centre + whitening.factor @ state.z
+        offers = proposal.draw(NUM_OFFERS, key=draw_key)
+        points = jax.vmap(lambda z: whiten(whitening, z))(offers)
+        energies = jax.vmap(potential)(points)
+        u, energy = state.z, state.potential_energy
+        here = whitening.centre + whitening.factor @ u
+        log_proposal = proposal.log_density(jnp.concatenate([here[None], offers]))
+        log_weight, log_weights = -energy - log_proposal[0], -energies - log_proposal[1:]
+        thresholds = jnp.log(jax.random.uniform(accept_key, (NUM_OFFERS,)))
+        is_taken = jnp.zeros((), bool)
+        for k in range(NUM_OFFERS):
+            is_accepted = thresholds[k] < log_weights[k] - log_weight
+            u, energy, log_weight = (
+                jnp.where(is_accepted, new, old)
+                for new, old in ((points[k], u), (energies[k], energy), (log_weights[k], log_weight))
+            )
+            is_taken |= is_accepted
+        # Trajectories go on from the gradient where the chain now stands.
+        state = state._replace(z=u, potential_energy=energy, z_grad=jax.grad(potential)(u))
+        z = whitening.centre + whitening.factor @ u
         return state, Chain(
             {"z": z},
             -state.potential_energy,

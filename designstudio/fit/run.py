@@ -44,6 +44,8 @@ NUM_CAREFUL_REPEATS = 4
 NUM_CORRECTION_PARTS = 4
 # Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
 LARGEST_RULE_ERROR = 0.03
+# Importance draws of each block, however few of them are kept: proposals learn from them.
+SMALLEST_BLOCK = 500
 
 
 class Progress(NamedTuple):
@@ -336,7 +338,8 @@ def choose_importance(model: BehaviorModel, settings: FitSettings) -> Importance
         num_rounds = 5 if bends_at_unit(model) else 12
     else:
         num_rounds = 3
-    return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains)
+    block_size = max(settings.num_draws, SMALLEST_BLOCK)
+    return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains, block_size=block_size)
 
 
 def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from arviz_stats.base import array_stats
 from jaxtyping import Float
+from scipy import special
 
+from designstudio.fit.pareto import smooth_weights
 from designstudio.score.monte_carlo import Score, score_share, scores_as_dict
 
 # Effective share of draws above which Pareto smoothing of the weights would change nothing that matters.
@@ -78,8 +79,10 @@ def leave_one_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"])
     khat = np.zeros_like(pointwise)
     is_uneven = is_present & (share < EVEN_WEIGHTS)
     if is_uneven.any():
-        smoothed = array_stats.loo(np.moveaxis(flat, 2, 1)[is_uneven][:, None, :], chain_axis=-2, draw_axis=-1)
-        pointwise[is_uneven], khat[is_uneven] = smoothed[0], smoothed[1]
+        uneven = np.moveaxis(flat, 2, 1)[is_uneven]
+        smoothed = smooth_weights(-uneven)
+        pointwise[is_uneven] = special.logsumexp(smoothed.log_weight + uneven, axis=1)
+        khat[is_uneven] = smoothed.khat
     return LeaveOneOut(np.where(is_present, pointwise, 0.0).sum(axis=1), khat.max(axis=1))
 
 
