@@ -71,7 +71,7 @@ def _draw(result: xr.Dataset, path: Path) -> None:
 
 
 def _as_table(result: xr.Dataset, goal: str, design: str) -> Table:
-    table = Table(title=f"Chance that {goal} ({design})", box=SIMPLE_HEAD)
+    table = Table(title=f"{design}: chance that\n{goal}", box=SIMPLE_HEAD)
     columns = str(result["value"].dims[-1])
     rows = str(result["value"].dims[0]) if result["value"].ndim > 1 else None
     table.add_column(rows or columns, justify="right")

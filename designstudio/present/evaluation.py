@@ -32,8 +32,7 @@ def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
         evaluation.summaries.to_netcdf(part, engine="h5netcdf")
         os.replace(part, folder / names[-1])
     for name, figure in draw_evaluation(result).items():
-        for suffix in SUFFIXES:
-            save_figure(figure, folder / f"{name}{suffix}")
+        save_figure(figure, *(folder / f"{name}{suffix}" for suffix in SUFFIXES))
         names.append(f"{name}.png")
     return names
 

@@ -40,30 +40,35 @@ def count_columns(num_panels: int) -> int:
     return math.ceil(num_panels / math.ceil(num_panels / MAX_COLUMNS))
 
 
-def save_figure(figure: hv.core.Dimensioned, path: str | Path, *, dpi: int = DPI) -> Path:
-    """Draw a HoloViews object with matplotlib into a PNG or SVG file.
+def save_figure(figure: hv.core.Dimensioned, *paths: str | Path, dpi: int = DPI) -> Path:
+    """Draw a HoloViews object with matplotlib, once, into PNG or SVG files.
 
     Args:
         figure: what to draw.
-        path: ends in .png or .svg; its folder is made if needed.
+        *paths: end in .png or .svg; their folders are made if needed.
         dpi: pixels per inch of a PNG.
 
     Returns:
-        The path.
+        The first path.
     """
-    path = Path(path)
-    if path.suffix not in FORMATS:
-        raise StudioError(
-            f"Figures are saved as .svg files (sharp at every size) or saved as .png files, but {path.name!r} was given."
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [Path(path) for path in paths]
+    for path in files:
+        if path.suffix not in FORMATS:
+            raise StudioError(
+                f"Figures are saved as .svg files (sharp at every size) or saved as .png files, but {path.name!r} was given."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
     renderer = hv.plotting.mpl.MPLRenderer
     # As hv.extension does: switch to Agg, which needs no screen and works in a dashboard's threads, unless in a notebook.
     renderer.load_nb()
     # HoloViews remembers margins by id(figure), and a new figure can get the id of one that is gone: labels would be cut.
     renderer.drawn.clear()
-    hv.save(figure, path, fmt=FORMATS[path.suffix], backend="matplotlib", dpi=dpi)
-    return path
+    drawing = renderer.instance(dpi=dpi)
+    plot = drawing.get_plot(figure)
+    for path in files:
+        data, _ = drawing(plot, fmt=FORMATS[path.suffix])
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return files[0]
 
 
 def frame_panel(
