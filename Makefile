@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: quickstart quickstart-results test lint types layers unit benchmark calibration zoo clean
+.PHONY: quickstart quickstart-results test lint types layers unit benchmark paper calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -38,6 +38,11 @@ benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/fits.py
 	$(BIN)/python studies/benchmark/evaluations.py
 	$(BIN)/python studies/readme.py
+
+# Every synthetic result of the paper, next to its own numbers. Under half an hour.
+paper: $(VENV)/.installed
+	$(BIN)/python studies/paper/reproduce.py
+	$(BIN)/python studies/paper/side_by_side.py
 
 # Simulation-based calibration of all seven costs, 1,000 data sets each. About half an hour.
 calibration: $(VENV)/.installed

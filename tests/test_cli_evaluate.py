@@ -94,7 +94,7 @@ def test_evaluate_writes_scores_summaries_and_figures(folder, monkeypatch):
         (("evaluate", "missing.toml"), "missing.toml"),
         (
             ("evaluate", "study.toml", "--fidelity", "exact"),
-            "Unknown fidelity 'exact'. Available: information, importance, nuts.",
+            "Unknown fidelity 'exact'. Available: information, importance, nuts, paper.",
         ),
         (("evaluate", "study.toml", "--datasets", "3"), "at least 10 data sets, but 3 was given"),
         (("evaluate", "study.toml", "--json", "nowhere/x.json"), "There is no folder 'nowhere'"),

@@ -24,7 +24,7 @@ LONG = 5.0
 def evaluate(
     study: Annotated[Path, typer.Argument(help="A study file; `designstudio init` writes one.", metavar="STUDY")],
     fidelity: Annotated[
-        str | None, typer.Option(help="information (milliseconds), importance (below a second) or nuts (seconds).")
+        str | None, typer.Option(help="information (milliseconds), importance (below a second), nuts (seconds) or paper.")
     ] = None,
     datasets: Annotated[int | None, typer.Option(help="Simulated participants for each design.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,

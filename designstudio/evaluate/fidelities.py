@@ -3,6 +3,7 @@
 * `information`: no data are simulated; posteriors are those that the expected information and the prior predict.
 * `importance`: data are simulated and fitted by importance sampling.
 * `nuts`: data are simulated and fitted by NUTS: the reference.
+* `paper`: the same with the paper's number of draws and threshold of R-hat.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,8 @@ FIT_SETTINGS = {
     # Scores are averages over data sets: a few hundred effective draws of each are plenty.
     "importance": FitSettings(method="importance", num_draws=500, min_ess=200.0, keeps_log_likelihood=False),
     "nuts": FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False),
+    # 20,000 draws in 4 chains, and the threshold of R-hat, as in the paper.
+    "paper": FitSettings(method="nuts", num_draws=5000, max_rhat=1.05, keeps_log_likelihood=False),
     # For leave-one-out, which takes its time for every draw of every trial.
     "comparison": FitSettings(method="importance", num_draws=250, min_ess=200.0),
 }

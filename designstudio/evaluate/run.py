@@ -21,8 +21,8 @@ from designstudio.study import FIDELITIES, Study
 # Data sets that are computed, and kept, together. Shapes repeat from block to block, so nothing compiles twice.
 BLOCK_SIZE = 100
 # Seconds for a data set on two cores, until this machine has shown its own; and for compiling, once.
-FIRST_GUESS = {"information": 0.001, "importance": 0.02, "nuts": 0.15}
-COMPILING = {"information": 3.0, "importance": 8.0, "nuts": 30.0}
+FIRST_GUESS = {"information": 0.001, "importance": 0.02, "nuts": 0.15, "paper": 1.0}
+COMPILING = {"information": 3.0, "importance": 8.0, "nuts": 30.0, "paper": 30.0}
 
 
 def evaluate_design(

@@ -15,7 +15,7 @@ from designstudio.study.goals import Goal
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
 
-FIDELITIES = ("information", "importance", "nuts")
+FIDELITIES = ("information", "importance", "nuts", "paper")
 AMORTIZED, EXACT = "amortized", "exact"
 
 
@@ -33,7 +33,8 @@ class Study:
         quantities: functions of the parameters, scored like parameters.
         goals: whose chance of being reached is reported.
         candidates: costs between which the data should decide, for model recovery.
-        fidelity: `information` (milliseconds), `importance` (below a second) or `nuts` (seconds).
+        fidelity: `information` (milliseconds), `importance` (below a second), `nuts` (seconds), or `paper` (NUTS with as
+            many draws as the paper's).
         num_datasets: simulated participants for each design.
         interval: probability of the intervals.
         seed: of all random numbers.

@@ -22,10 +22,11 @@ from designstudio.design import Design, get_preset
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.study import FIDELITIES, Analysis, Known, Population, Study, read_study
+from designstudio.study import Analysis, Known, Population, Study, read_study
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = Store(None)
+FIDELITIES = ("information", "importance", "nuts")
 
 
 def main() -> None:
