@@ -143,7 +143,9 @@ def fit_datasets(
         failed = run.sample_weighted("importance", everything)
         failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
     if settings.method != "importance":
-        run.sample_chains("nuts, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
+        # Most need only a little more: an R-hat above the threshold by chance.
+        for num_repeats in (2, NUM_CAREFUL_REPEATS):
+            failed = run.sample_chains("nuts, more care", failed, num_repeats=num_repeats)
     _note_weak_data(results, trials)
     log_likelihood = run.pointwise(trials, order) if settings.keeps_log_likelihood else None
     return build_posterior(

@@ -40,9 +40,9 @@ class NutsSettings:
 
     num_warmup: int = 20
     num_draws: int = 500
-    max_tree_depth: int = 2
+    max_tree_depth: int = 1
     adapts: bool = False
-    first_step_size: float = 0.7
+    first_step_size: float = 0.9
     target_acceptance: float = 0.8
 
 
