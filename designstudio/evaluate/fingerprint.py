@@ -23,8 +23,9 @@ from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.study import Study
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
-# These only show results.
+# These only show results, or score what is kept.
 WITHOUT_EFFECT = ("cli", "present", "dashboard", "search")
+SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "store.py", "example.py", "progress.py")
 
 
 def fingerprint(study: Study, design: Design, fidelity: str) -> str:
@@ -82,6 +83,7 @@ def _hash_code() -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         relative = path.relative_to(package)
-        if relative.parts[0] not in WITHOUT_EFFECT:
+        is_scoring = relative.parts[0] == "evaluate" and relative.name in SCORING
+        if relative.parts[0] not in WITHOUT_EFFECT and not is_scoring:
             digest.update(str(relative).encode() + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -8,8 +8,6 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-import numpy as np
-
 from designstudio.evaluate.results import Evaluation
 from designstudio.score.comparison import ModelRecovery
 from designstudio.score.monte_carlo import Score
@@ -27,7 +25,8 @@ NO_RECOVERY: Mapping[str, ModelRecovery] = MappingProxyType({})
 
 def find_verdict(evaluations: Sequence[Evaluation], recovery: Mapping[str, ModelRecovery] = NO_RECOVERY) -> list[str]:
     """Sentences about all designs, the most important first."""
-    ranked = sorted(evaluations, key=lambda evaluation: -_gain(evaluation).value)
+    # Not by information: designs with more parameters have more to learn.
+    ranked = sorted(evaluations, key=lambda evaluation: _left_open(evaluation).value)
     sentences = []
     if len(ranked) > 1:
         sentences.append(_name_best(ranked))
@@ -79,14 +78,14 @@ def _advise(evaluation: Evaluation) -> str:
 
 def _name_best(ranked: Sequence[Evaluation]) -> str:
     best, second = ranked[0], ranked[1]
-    gain, other = _gain(best), _gain(second)
-    what = "prior and cost" if best.identifiability.prior_cost else "the parameters"
-    if gain.value - other.value < 2 * math.hypot(gain.mcse, other.mcse):
-        return f"{best.design.name} and {second.design.name} tell about equally much about {what}."
-    ratios = _list_ratios(compare_rmse(best.summaries, second.summaries), best)
+    least, next_least = _left_open(best), _left_open(second)
+    if next_least.value - least.value < 2 * math.hypot(least.mcse, next_least.mcse):
+        return f"{best.design.name} and {second.design.name} leave about equally little open."
+    ratios = _list_ratios({n: r for n, r in compare_rmse(best.summaries, second.summaries).items() if r.value > 1}, best)
     return (
-        f"{best.design.name} tells most about {what} ({gain.value:.1f} nats, next best {second.design.name} with "
-        f"{other.value:.1f}){f': its errors are smaller by {ratios}' if ratios else ''}."
+        f"{best.design.name} leaves least open: in the direction that it knows worst, {least.value:.0%} of the prior's "
+        f"uncertainty remains (next best {second.design.name}, {next_least.value:.0%})"
+        f"{f'; its errors are smaller by {ratios}' if ratios else ''}."
     )
 
 
@@ -98,7 +97,7 @@ def _compare_with(evaluation: Evaluation, confounding: Sequence[Evaluation]) -> 
             if not math.isnan(ratio.value) and (name not in smallest or ratio.value < smallest[name].value):
                 smallest[name] = ratio
     ratios = _list_ratios(smallest, evaluation)
-    names = " and ".join(other.design.name for other in confounding)
+    names = ", ".join(other.design.name for other in confounding)
     least = "at least " if len(confounding) > 1 else ""
     return f"{evaluation.design.name} has smaller errors than {names}: by {least}{ratios}." if ratios else ""
 
@@ -143,7 +142,7 @@ def _warn_about(evaluation: Evaluation) -> list[str]:
     return warnings
 
 
-def _gain(evaluation: Evaluation) -> Score:
-    gains = evaluation.identifiability.information_gain
-    score = gains.get("prior_cost", gains["all"])
-    return score if not np.isnan(score.value) else Score(-math.inf, 0.0)
+def _left_open(evaluation: Evaluation) -> Score:
+    """Share of the prior's uncertainty that remains in the weakest direction."""
+    score = evaluation.identifiability.remaining
+    return score if not math.isnan(score.value) else Score(math.inf, 0.0)

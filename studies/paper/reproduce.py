@@ -168,7 +168,7 @@ def compare_actors(out: Path, is_smoke: bool) -> None:
             )
             points = np.stack([one["truth"].values, shift], axis=1)
             panels.append(
-                hv.Points(points).opts(
+                hv.Points(points, [f"true {quantity}", "difference"]).opts(
                     xlabel=f"true {labels[quantity].axis}",
                     ylabel="difference of means (sd)",
                     s=12,
