@@ -152,7 +152,8 @@ def compare_actors(out: Path, is_smoke: bool) -> None:
         exact, amortized = (
             evaluate_design(study.replace(actor=a), study.designs[0]).summaries for a in ("exact", "amortized")
         )
-        labels, panels, rows = label_quantities(exact), [], []
+        labels, rows = label_quantities(exact), []
+        panels: dict[str, list[hv.Points]] = {"difference of means (sd)": [], "ratio of sds − 1": []}
         for quantity in exact["quantity"].values.tolist():
             one, two = (s.sel(quantity=quantity) for s in (exact, amortized))
             shift = ((two["mean"] - one["mean"]) / one["sd"]).values
@@ -166,25 +167,22 @@ def compare_actors(out: Path, is_smoke: bool) -> None:
                     "sd differs by (largest)": f"{np.abs(spread).max():.2%}",
                 }
             )
-            points = np.stack([one["truth"].values, shift], axis=1)
-            panels.append(
-                hv.Points(points, [f"true {quantity}", "difference"]).opts(
-                    xlabel=f"true {labels[quantity].axis}",
-                    ylabel="difference of means (sd)",
-                    s=12,
-                    aspect=1.3,
-                    backend="matplotlib",
-                )
-            )
+            for (label, row), values in zip(panels.items(), (shift, spread), strict=True):
+                points = hv.Points(np.stack([one["truth"].values, values], axis=1), [f"true {quantity}", label])
+                # The name of the vertical axis once a row.
+                names = {"xlabel": f"true {labels[quantity].axis}", "ylabel": label if not row else ""}
+                row.append(points.opts(s=12, aspect=1.3, **names, backend="matplotlib"))
         folder = _folder(out, name)
         write_csv(folder / "actors.csv", rows)
         layout = (
-            hv.Layout(panels)
-            .cols(len(panels))
+            hv.Layout([panel for row in panels.values() for panel in row])
+            .cols(len(rows))
             .opts(
                 title="Amortized minus exact actor",
                 sublabel_format="",
-                fig_inches=(3.2 * len(panels), None),
+                fig_inches=(3.2 * len(rows), None),
+                vspace=0.4,
+                fontsize={"title": 12},
                 backend="matplotlib",
             )
         )
