@@ -93,7 +93,7 @@ def write_calibration(cost: str, ranks: xr.Dataset, rows: list[dict[str, Any]], 
     columns = {str(name): ranks[name].values for name in ranks}
     write_csv(
         out / f"{cost}_ranks.csv",
-        [{name: f"{values[i]:.4f}" for name, values in columns.items()} for i in range(ranks.sizes["dataset"])],
+        [{name: f"{values[i]:.6f}" for name, values in columns.items()} for i in range(ranks.sizes["dataset"])],
     )
     figure = draw_calibration(ranks, title=f"Calibration of {cost}", symbols=quantity_symbols(parameters))
     save_figure(figure, out / f"{cost}.png")

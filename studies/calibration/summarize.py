@@ -37,7 +37,9 @@ def read_ranks(name: str) -> xr.Dataset:
     """Ranks of one cost."""
     with (RESULTS / f"{name}_ranks.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    return xr.Dataset({quantity: ("dataset", np.array([float(row[quantity]) for row in rows])) for quantity in rows[0]})
+    columns = {quantity: np.array([float(row[quantity]) for row in rows]) for quantity in rows[0]}
+    # A rank is never quite 0 or 1, where the band has no width; rounded to four digits it may be.
+    return xr.Dataset({quantity: ("dataset", np.clip(ranks, 5e-5, 1 - 5e-5)) for quantity, ranks in columns.items()})
 
 
 if __name__ == "__main__":
