@@ -14,7 +14,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.behavior.model import BehaviorModel
-from designstudio.fit.run import ProgressCallback, fit_datasets
+from designstudio.fit.progress import ProgressCallback
+from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
 from designstudio.parameters import Parameter
 from designstudio.score.calibration import fractional_ranks

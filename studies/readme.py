@@ -6,13 +6,13 @@ Each block of README between `<!-- name:start -->` and `<!-- name:end -->` is ma
 so no number in it is typed by hand. A test checks that README is up to date.
 """
 
-import csv
 import re
 from pathlib import Path
 
 from typer.testing import CliRunner
 
 from designstudio.cli import app
+from designstudio.present.tables import as_markdown, read_csv
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "studies" / "benchmark" / "results"
@@ -29,13 +29,13 @@ def fill(text: str) -> str:
     blocks = {
         "quickstart": make_quickstart(),
         "act": make_action(),
-        "speed": make_table(read_rows("evaluations_speed.csv")),
-        "agreement": make_table(read_rows("evaluations_agreement.csv")),
-        "coverage": make_table(read_rows("evaluations_coverage.csv")),
+        "speed": as_markdown(read_rows("evaluations_speed.csv")),
+        "agreement": as_markdown(read_rows("evaluations_agreement.csv")),
+        "coverage": as_markdown(read_rows("evaluations_coverage.csv")),
         "accuracy": make_accuracy(),
-        "throughput": make_table(read_rows("actors_throughput.csv")),
-        "importance": make_table(read_rows("fits_importance.csv")),
-        "latent": make_table(read_rows("fits_nuts.csv")),
+        "throughput": as_markdown(read_rows("actors_throughput.csv")),
+        "importance": as_markdown(read_rows("fits_importance.csv")),
+        "latent": as_markdown(read_rows("fits_nuts.csv")),
     }
     for name, block in blocks.items():
         pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
@@ -75,19 +75,12 @@ def make_accuracy() -> str:
                 "steps": f"{int(paper['steps']):,}",
             }
         )
-    return make_table(table)
+    return as_markdown(table)
 
 
 def read_rows(name: str) -> list[dict[str, str]]:
     """A result file."""
-    with (RESULTS / name).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def make_table(rows: list[dict[str, str]]) -> str:
-    """Rows as a Markdown table."""
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return read_csv(RESULTS / name)
 
 
 if __name__ == "__main__":

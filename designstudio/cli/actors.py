@@ -16,6 +16,7 @@ from designstudio.actors.zoo import ActorCard
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError
+from designstudio.present.tables import as_markdown
 
 
 def show_actors(
@@ -94,8 +95,7 @@ def _as_table(cards: list[ActorCard]) -> Table:
 
 
 def _as_markdown(cards: list[ActorCard]) -> str:
-    rows = [_HEADERS, tuple("---" for _ in _HEADERS), *(_cells(card) for card in cards)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return as_markdown([dict(zip(_HEADERS, _cells(card), strict=True)) for card in cards])
 
 
 def _as_record(card: ActorCard) -> dict[str, Any]:

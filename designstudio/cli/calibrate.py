@@ -1,6 +1,5 @@
 """`designstudio calibrate`: simulation-based calibration of the whole chain from simulation to posterior."""
 
-import csv
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, ch
 from designstudio.cli.progress import show_progress
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError
+from designstudio.present.tables import write_csv
 
 
 def calibrate_cost(
@@ -98,14 +98,6 @@ def write_calibration(cost: str, ranks: xr.Dataset, rows: list[dict[str, Any]], 
     figure = draw_calibration(ranks, title=f"Calibration of {cost}", symbols=quantity_symbols(parameters))
     save_figure(figure, out / f"{cost}.png")
     typer.echo(f"Wrote {cost}_table.csv, {cost}_ranks.csv and {cost}.png to {out}.")
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Rows as CSV."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def _as_table(cost: str, rows: list[dict[str, Any]]) -> Table:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.cli.progress import show_evaluation
+from designstudio.cli.progress import show_progress
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def evaluate(
     if seconds > LONG:
         what = f"{len(question.designs)} designs, {question.num_datasets} data sets each, by {question.fidelity}"
         typer.echo(f"{what}: about {_say_time(seconds)}.", err=True)
-    with show_evaluation("Evaluating") as progress:
+    with show_progress("Evaluating") as progress:
         result = evaluate_study(question, progress=progress)
     Console().print(_as_table(result))
     if all(evaluation.is_cached for evaluation in result.evaluations):

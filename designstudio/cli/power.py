@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.cli.progress import show_evaluation
+from designstudio.cli.progress import show_progress
 from designstudio.errors import StudioError
 
 
@@ -44,7 +44,7 @@ def power(
     question = read_study(study).replace(fidelity=fidelity, num_datasets=datasets)
     chosen = question.designs[0] if design is None else question.design(design)
     numbers = _parse(values, "--values")
-    with show_evaluation("Computing power") as progress:
+    with show_progress("Computing power") as progress:
         if participants is None:
             result = trace_power(question, chosen, along, numbers, progress=progress)
         else:

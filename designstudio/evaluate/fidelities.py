@@ -24,7 +24,8 @@ from designstudio.evaluate.entries import (
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.virtual import draw_virtual
-from designstudio.fit.run import ProgressCallback, fit_datasets
+from designstudio.fit.progress import ProgressCallback
+from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
 from designstudio.score.summaries import summarize_draws
 from designstudio.study import Study

@@ -15,7 +15,7 @@ from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation, list_versions, score_evaluation
 from designstudio.evaluate.store import Store
-from designstudio.fit.run import Progress
+from designstudio.fit.progress import Progress
 from designstudio.study import FIDELITIES, Study
 
 # Data sets that are computed, and kept, together. Shapes repeat from block to block, so nothing compiles twice.

@@ -7,10 +7,9 @@ What still fails is returned with a reason, `diagnostics.is_good` false, and cou
 parameters.
 """
 
-import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,10 +31,12 @@ from designstudio.fit.batches import (
 )
 from designstudio.fit.coordinates.layout import bends_at_unit
 from designstudio.fit.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
+from designstudio.fit.doubts import check_scale, note_weak_data
 from designstudio.fit.nuts import Chain
 from designstudio.fit.posterior import build_posterior
+from designstudio.fit.progress import Progress, ProgressCallback
+from designstudio.fit.results import Results
 from designstudio.fit.settings import FitSettings, ImportanceSettings, NutsSettings
-from designstudio.trials import TrialsError, find_weaknesses
 
 LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
 # A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
@@ -46,65 +47,6 @@ NUM_CORRECTION_PARTS = 4
 LARGEST_RULE_ERROR = 0.03
 # Importance draws of each block, however few of them are kept: proposals learn from them.
 SMALLEST_BLOCK = 500
-
-
-class Progress(NamedTuple):
-    """Where a fit stands.
-
-    Attributes:
-        num_done: data sets that are finished.
-        num_datasets: data sets in all.
-        num_draws: posterior draws made so far.
-        seconds: time since the start.
-        seconds_left: estimate.
-        stage: what is being done.
-    """
-
-    num_done: int
-    num_datasets: int
-    num_draws: int
-    seconds: float
-    seconds_left: float
-    stage: str
-
-
-ProgressCallback = Callable[[Progress], None]
-
-
-@dataclasses.dataclass
-class _Results:
-    """Results of all data sets, filled in lane by lane."""
-
-    draws: Draws
-    stats: dict[str, np.ndarray]
-    diagnostics: dict[str, np.ndarray]
-
-    @classmethod
-    def empty(cls, model: BehaviorModel, num_datasets: int, settings: FitSettings) -> "_Results":
-        shape = (num_datasets, settings.num_chains, settings.num_draws)
-        draws = {
-            name: np.full((*shape, model.num_conditions) if name in model.per_condition else shape, np.nan, np.float32)
-            for name in model.free
-        }
-        stats = {
-            "lp": np.full(shape, np.nan, np.float32),
-            "diverging": np.zeros(shape, bool),
-            "n_steps": np.zeros(shape, np.int32),
-            "acceptance_rate": np.full(shape, np.nan, np.float32),
-        }
-        diagnostics: dict[str, np.ndarray] = {
-            "is_good": np.zeros(num_datasets, bool),
-            "lane": np.full(num_datasets, "", dtype="<U32"),
-            "reason": np.full(num_datasets, "", dtype="<U160"),
-            "khat": np.full(num_datasets, np.nan),
-            "importance_ess": np.full(num_datasets, np.nan),
-            "log_evidence": np.full(num_datasets, np.nan),
-            "rhat": np.full(num_datasets, np.nan),
-            "ess": np.full(num_datasets, np.nan),
-            "num_divergent": np.zeros(num_datasets, int),
-            "rule_error": np.zeros(num_datasets),
-        }
-        return cls(draws, stats, diagnostics)
 
 
 def fit_datasets(
@@ -134,7 +76,7 @@ def fit_datasets(
     check_scale(model, trials)
     observations, order = sort_by_noise(pack_trials(trials, model, fixed))
     num_datasets = trials.sizes["dataset"]
-    results = _Results.empty(model, num_datasets, settings)
+    results = Results.empty(model, num_datasets, settings)
     run = _Run(model, observations, trials["dataset"].values, settings, seed, results, progress)
     everything = np.arange(num_datasets)
     if settings.method == "nuts":
@@ -146,7 +88,7 @@ def fit_datasets(
         # Most need only a little more: an R-hat above the threshold by chance.
         for num_repeats in (2, NUM_CAREFUL_REPEATS):
             failed = run.sample_chains("nuts, more care", failed, num_repeats=num_repeats)
-    _note_weak_data(results, trials)
+    note_weak_data(results, trials)
     log_likelihood = run.pointwise(trials, order) if settings.keeps_log_likelihood else None
     return build_posterior(
         model,
@@ -171,7 +113,7 @@ class _Run:
         numbers: np.ndarray,
         settings: FitSettings,
         seed: int,
-        results: _Results,
+        results: Results,
         progress: ProgressCallback | None,
     ) -> None:
         self.model, self.observations, self.numbers, self.settings = model, observations, numbers, settings
@@ -342,36 +284,6 @@ def choose_importance(model: BehaviorModel, settings: FitSettings) -> Importance
         num_rounds = 3
     block_size = max(settings.num_draws, SMALLEST_BLOCK)
     return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains, block_size=block_size)
-
-
-def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:
-    """Refuse stimuli in a unit that the model's prior knows nothing about.
-
-    Raises:
-        TrialsError: if the stimuli of a data set lie ten times or more outside the prior of mu_0.
-    """
-    if "mu_0" in model.fixed:
-        return
-    support = model.priors["mu_0"].support
-    stimulus = trials["stimulus"].where(trials["is_present"])
-    low, high = stimulus.min("trial").values, stimulus.max("trial").values
-    is_foreign = (low > 10 * support.high) | (high < support.low / 10)
-    if is_foreign.any():
-        i = int(np.flatnonzero(is_foreign)[0])
-        raise TrialsError(
-            f"The stimuli of data set {i} lie between {low[i]:g} and {high[i]:g}, but the prior of mu_0 covers {support}: "
-            "give stimuli and responses in another unit, or another prior."
-        )
-
-
-def _note_weak_data(results: _Results, trials: xr.Dataset) -> None:
-    """Fits of data that cannot tell much are returned, and flagged."""
-    for i, weaknesses in enumerate(find_weaknesses(trials)):
-        if weaknesses:
-            diagnostics = results.diagnostics
-            reason = "; ".join(filter(None, [*weaknesses, str(diagnostics["reason"][i])]))
-            diagnostics["reason"][i] = reason[:160]
-            diagnostics["is_good"][i] = False
 
 
 def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:

@@ -1,6 +1,5 @@
 """All files of an evaluation: scores as JSON and CSV, summaries as netCDF, figures as PNG and SVG."""
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -16,6 +15,7 @@ from designstudio.present.comparison import draw_confusion
 from designstudio.present.figures import save_figure
 from designstudio.present.identifiability import draw_correlations, draw_pair
 from designstudio.present.recovery import draw_contraction, draw_coverage, draw_recovery
+from designstudio.present.tables import write_csv
 from designstudio.present.theme import label_quantities
 
 SUFFIXES = (".png", ".svg")
@@ -77,15 +77,19 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
 def write_scores(result: StudyResult, folder: Path) -> None:
     """All scores, as JSON, and as a table with one row a score."""
     _write(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
-    part = folder / ".scores.csv"
-    with part.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["design", "quantity", "score", "value", "mcse"])
-        for evaluation in result.evaluations:
-            for quantity, scores in evaluation.recovery.items():
-                for score, (value, mcse) in scores.items():
-                    writer.writerow([evaluation.design.name, quantity, score, f"{value:.6g}", f"{mcse:.2g}"])
-    os.replace(part, folder / "scores.csv")
+    rows = [
+        {
+            "design": evaluation.design.name,
+            "quantity": quantity,
+            "score": name,
+            "value": f"{value:.6g}",
+            "mcse": f"{mcse:.2g}",
+        }
+        for evaluation in result.evaluations
+        for quantity, scores in evaluation.recovery.items()
+        for name, (value, mcse) in scores.items()
+    ]
+    write_csv(folder / "scores.csv", rows)
 
 
 def _write(path: Path, text: str) -> None:

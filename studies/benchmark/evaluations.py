@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from designstudio.cli.calibrate import write_csv
 from designstudio.costs import PAPER_COST_NAMES
 from designstudio.design import Design, get_preset
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
+from designstudio.present.tables import write_csv
 from designstudio.study import Analysis, Known, Population, Study, read_study
 
 ROOT = Path(__file__).parents[2]

@@ -33,7 +33,6 @@ from designstudio.behavior.generative import behave
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import sort_by_noise
 from designstudio.behavior.packing import pack_trials
-from designstudio.cli.calibrate import write_csv
 from designstudio.costs import PAPER_COST_NAMES, get_cost
 from designstudio.costs.base import AbstractClosedFormCost
 from designstudio.fit.batches import run_importance
@@ -41,6 +40,7 @@ from designstudio.fit.diagnostics import check_chains, check_weights
 from designstudio.fit.run import choose_importance, fit_datasets
 from designstudio.fit.settings import FitSettings, ImportanceSettings
 from designstudio.parameters import analysis_priors, population_priors
+from designstudio.present.tables import write_csv
 from designstudio.priors import PriorSet
 from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
 

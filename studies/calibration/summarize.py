@@ -3,17 +3,17 @@
 python studies/calibration/summarize.py
 """
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from designstudio.calibrate import quantity_symbols
-from designstudio.cli.calibrate import make_rows, write_csv
+from designstudio.cli.calibrate import make_rows
 from designstudio.costs import PAPER_COST_NAMES, get_cost
 from designstudio.present.calibration import draw_calibration_page
 from designstudio.present.figures import save_figure
+from designstudio.present.tables import read_csv, write_csv
 from designstudio.score.calibration import score_calibration
 
 RESULTS = Path(__file__).parent / "results"
@@ -35,8 +35,7 @@ def main() -> None:
 
 def read_ranks(name: str) -> xr.Dataset:
     """Ranks of one cost."""
-    with (RESULTS / f"{name}_ranks.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(RESULTS / f"{name}_ranks.csv")
     columns = {quantity: np.array([float(row[quantity]) for row in rows]) for quantity in rows[0]}
     # A rank is never quite 0 or 1, where the band has no width; rounded to four digits it may be.
     return xr.Dataset({quantity: ("dataset", np.clip(ranks, 5e-5, 1 - 5e-5)) for quantity, ranks in columns.items()})

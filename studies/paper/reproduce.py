@@ -16,7 +16,6 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from designstudio.cli.calibrate import write_csv
 from designstudio.design import get_preset
 from designstudio.evaluate.example import fit_example
 from designstudio.evaluate.model_recovery import recover_models
@@ -27,6 +26,7 @@ from designstudio.present.behavior import draw_behavior
 from designstudio.present.comparison import draw_confusion
 from designstudio.present.figures import save_figure
 from designstudio.present.identifiability import draw_pair
+from designstudio.present.tables import write_csv
 from designstudio.present.theme import QuantityLabel, label_quantities
 from designstudio.priors import Constant
 from designstudio.study import Known, Population, Study, read_study

@@ -6,10 +6,11 @@ The paper's mean squared errors are themselves averages over 100 simulated data 
 number agrees if it lies within two errors of the difference.
 """
 
-import csv
 import math
 import re
 from pathlib import Path
+
+from designstudio.present.tables import as_markdown, read_csv
 
 HERE = Path(__file__).parent
 # Tables of the paper's appendix: study, actor, parameter, mean squared error.
@@ -44,11 +45,11 @@ def main() -> None:
 def fill(text: str) -> str:
     """README with its tables made anew from the result files."""
     blocks = {
-        "numbers": make_table(compare_numbers()),
-        "fixing": make_table(list_fixing()),
-        "times": make_table(list_times()),
-        "designs": make_table(read("disentangling", "designs.csv")),
-        "actors": make_table(
+        "numbers": as_markdown(compare_numbers()),
+        "fixing": as_markdown(list_fixing()),
+        "times": as_markdown(list_times()),
+        "designs": as_markdown(read("disentangling", "designs.csv")),
+        "actors": as_markdown(
             [{"cost": cost, **row} for cost in ("quadratic", "quadratic_effort") for row in read(cost, "actors.csv")]
         ),
     }
@@ -136,14 +137,7 @@ def select(study: str, **wanted: str) -> list[dict[str, str]]:
 
 def read(study: str, name: str) -> list[dict[str, str]]:
     """A result file."""
-    with (HERE / study / "results" / name).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def make_table(rows: list[dict[str, str]]) -> str:
-    """Rows as a Markdown table."""
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return read_csv(HERE / study / "results" / name)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import xarray as xr
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.present.behavior import compute_behavior, draw_behavior
 from designstudio.trials.schema import make_trials
-from tests.present.test_recovery import check_figure
+from tests.present.test_recovery import find_faults
 
 CONDITIONS = ["clear", "blurred"]
 
@@ -54,12 +54,12 @@ def test_band_is_sorted_by_stimulus(trials, band):
 
 
 def test_behavior_is_drawn(trials, band, tmp_path):
-    check_figure(draw_behavior(trials, band, title="One participant"), tmp_path, "stimulus (m)", "response (m)")
+    assert not find_faults(draw_behavior(trials, band, title="One participant"), tmp_path, "stimulus (m)", "response (m)")
 
 
 def test_behavior_without_band_or_conditions_is_drawn(tmp_path):
     figure = draw_behavior(make_trials([1.0, 2.0, 3.0], [1.2, 1.9, 2.8]))
-    check_figure(figure, tmp_path, "stimulus (stimulus unit)", "response (stimulus unit)")
+    assert not find_faults(figure, tmp_path, "stimulus (stimulus unit)", "response (stimulus unit)")
 
 
 def test_what_does_not_fit_is_refused(trials, band):

@@ -7,7 +7,7 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.present import theme
 from designstudio.present.comparison import compute_confusion, draw_confusion, find_dark
-from tests.present.test_recovery import check_figure, read_title
+from tests.present.test_recovery import find_faults, read_title
 
 COSTS = ["quadratic", "absolute", "asymmetric_quadratic"]
 
@@ -46,7 +46,7 @@ def test_confusion_is_drawn(tmp_path):
     figure = draw_confusion(make_matrix([[8, 1, 1], [3, 7, 0], [0, 0, 0]]), title="Which cost?", num_failed=2)
     assert read_title(figure) == "Which cost?\n2 of 22 fits failed"
     labels = "fitted cost", "simulated cost", "confusion: P(fitted | simulated)", "inversion: P(simulated | fitted)"
-    check_figure(figure, tmp_path, *labels)
+    assert not find_faults(figure, tmp_path, *labels)
 
 
 def test_cells_hold_percentages():

@@ -10,7 +10,7 @@ from scipy import stats
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.present import theme
 from designstudio.present.identifiability import compute_correlations, compute_regions, draw_correlations, draw_pair
-from tests.present.test_recovery import NUM, NUM_FAILED, check_figure, make_summaries, read_title
+from tests.present.test_recovery import NUM, NUM_FAILED, find_faults, make_summaries, read_title
 
 
 def make_draws(num=4000, correlation=-0.8, seed=1):
@@ -77,13 +77,13 @@ def test_correlations_are_drawn(tmp_path):
     ticks = next(iter(figure)).opts.get("plot", backend="matplotlib").kwargs
     assert [text for _, text in ticks["xticks"]] == ["μ₀", "σ₀"]
     assert [text for _, text in ticks["yticks"]] == ["σ₀", "β"]
-    check_figure(figure, tmp_path, "wide", "narrow")
+    assert not find_faults(figure, tmp_path, "wide", "narrow")
 
 
 def test_correlations_remain_if_all_fits_failed(tmp_path):
     figure = draw_correlations({"one": make_summaries(num_failed=NUM)})
     assert "40 of 40 fits failed" in read_title(figure)
-    check_figure(figure, tmp_path)
+    assert not find_faults(figure, tmp_path)
 
 
 def test_correlations_need_two_parameters():
@@ -103,7 +103,7 @@ def draws_by_design():
 def test_pair_is_drawn(draws_by_design, tmp_path):
     labels = theme.label_quantities(make_summaries())
     figure = draw_pair(draws_by_design, ("mu_0", "beta"), truth={"mu_0": 3.0, "beta": 0.5}, labels=labels)
-    check_figure(figure, tmp_path, "μ₀ (stimulus unit)", "β")
+    assert not find_faults(figure, tmp_path, "μ₀ (stimulus unit)", "β")
 
 
 def test_pair_names_the_designs_whose_fit_failed(draws_by_design):

@@ -6,7 +6,7 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.present.power import compute_isolines, compute_power_curves, draw_power_contours, draw_power_curve
-from tests.present.test_recovery import check_figure
+from tests.present.test_recovery import find_faults
 
 DIMS = ("goal", "num_trials")
 
@@ -62,23 +62,23 @@ def test_levels_that_are_not_reached_have_no_line(power):
 
 
 def test_curve_is_drawn(curves, tmp_path):
-    check_figure(draw_power_curve(curves, title="Power"), tmp_path, "number of trials", "power")
+    assert not find_faults(draw_power_curve(curves, title="Power"), tmp_path, "number of trials", "power")
 
 
 def test_axis_takes_the_words_of_its_coordinate(curves, tmp_path):
     spread = curves.rename(num_trials="spread").assign_coords(spread=[0.3, 0.2, 0.1])
     spread["spread"].attrs = {"long_name": "spread of stimuli", "units": "log units"}
-    check_figure(draw_power_curve(spread), tmp_path, "spread of stimuli (log units)")
+    assert not find_faults(draw_power_curve(spread), tmp_path, "spread of stimuli (log units)")
 
 
 def test_curve_over_texts_is_drawn(curves, tmp_path):
     named = curves.assign_coords(num_trials=["many", "some", "few"]).rename(num_trials="plan")
-    check_figure(draw_power_curve(named), tmp_path, "plan")
+    assert not find_faults(draw_power_curve(named), tmp_path, "plan")
 
 
 def test_contours_are_drawn(power, tmp_path):
     figure = draw_power_contours(power, title="Power")
-    check_figure(figure, tmp_path, "number of participants", "number of trials")
+    assert not find_faults(figure, tmp_path, "number of participants", "number of trials")
     texts = [text for part in next(iter(figure)) if part.group == "Labels" for text in part.dimension_values(2)]
     assert texts == ["0.5", "0.8", "0.95"]
 
@@ -86,7 +86,7 @@ def test_contours_are_drawn(power, tmp_path):
 def test_contours_with_gaps_and_extremes_are_drawn(power, tmp_path):
     values = np.where(power > 0.5, 1.0, 0.0)
     values[2, 1] = np.nan
-    check_figure(draw_power_contours(power.copy(data=values).transpose("trials", "participants")), tmp_path)
+    assert not find_faults(draw_power_contours(power.copy(data=values).transpose("trials", "participants")), tmp_path)
 
 
 def test_other_dims_are_refused(curves, power):

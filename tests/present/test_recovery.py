@@ -19,7 +19,7 @@ from designstudio.present.recovery import (
     draw_coverage,
     draw_recovery,
 )
-from tests.present.test_calibration import check_picture
+from tests.present.test_calibration import find_picture_faults
 
 NAMES, SYMBOLS, UNITS = ("mu_0", "sigma_0", "beta"), ("μ₀", "σ₀", "β"), ("stimulus unit", "log units", "no unit")
 NUM, NUM_FAILED = 40, 3
@@ -69,11 +69,13 @@ def read_labels(figure, backend):
     return [(panel.xaxis[0].axis_label, panel.yaxis[0].axis_label, panel.title.text) for panel in panels]
 
 
-def check_figure(figure, folder, *labels):
-    """Both backends draw it without a complaint, and some panel has each of the labels."""
+def find_faults(figure, folder, *labels):
+    """What is wrong with a figure: labels that no panel has in a backend, and faults of the picture."""
+    faults = []
     for backend in ("matplotlib", "bokeh"):
-        assert set(labels) <= {text for panel in read_labels(figure, backend) for text in panel}
-    check_picture(save_figure(figure, folder / "figure.png"))
+        shown = {text for panel in read_labels(figure, backend) for text in panel}
+        faults += [f"{backend}: no {label!r}" for label in labels if label not in shown]
+    return faults + find_picture_faults(save_figure(figure, folder / "figure.png"))
 
 
 def read_title(figure):
@@ -141,7 +143,9 @@ def test_titles_count_failed_fits(summaries, draw):
 
 def test_recovery_is_drawn(summaries, tmp_path):
     labels = "true μ₀ (stimulus unit)", "estimated μ₀ (stimulus unit)", "true β", "estimated β"
-    check_figure(draw_recovery({"one": summaries}, quantities=["mu_0", "beta"], title="Recovery"), tmp_path, *labels)
+    assert not find_faults(
+        draw_recovery({"one": summaries}, quantities=["mu_0", "beta"], title="Recovery"), tmp_path, *labels
+    )
 
 
 def test_recovery_of_designs_with_different_quantities_is_drawn(summaries, tmp_path):
@@ -149,12 +153,12 @@ def test_recovery_of_designs_with_different_quantities_is_drawn(summaries, tmp_p
     figure = draw_recovery({"wide": summaries, "narrow": fewer}, quantities=["beta", "mu_0"])
     # The design without β has an empty place instead of a panel.
     assert [title for *_, title in read_labels(figure, "matplotlib")] == ["wide", "wide", "", "narrow"]
-    check_figure(figure, tmp_path, "true β", "wide", "narrow")
+    assert not find_faults(figure, tmp_path, "true β", "wide", "narrow")
 
 
 def test_recovery_of_equal_truths_is_drawn_by_data_set(tmp_path):
     figure = draw_recovery({"one": make_summaries(is_constant=True)}, quantities=["mu_0"])
-    check_figure(figure, tmp_path, "data set, ordered by its mean", "μ₀ (stimulus unit)")
+    assert not find_faults(figure, tmp_path, "data set, ordered by its mean", "μ₀ (stimulus unit)")
 
 
 @pytest.mark.parametrize("color_by", ["quantity", "design"])
@@ -162,7 +166,7 @@ def test_contraction_is_drawn(summaries, tmp_path, color_by):
     designs = {"wide": summaries, "narrow": make_summaries(2)}
     figure = draw_contraction(designs, color_by=color_by, quantities=["mu_0", "beta"])
     panel = "wide" if color_by == "quantity" else "μ₀"
-    check_figure(figure, tmp_path, "posterior contraction", "posterior z-score", panel)
+    assert not find_faults(figure, tmp_path, "posterior contraction", "posterior z-score", panel)
 
 
 def test_contraction_counts_what_is_not_in_its_place(summaries):
@@ -176,7 +180,7 @@ def test_contraction_counts_what_is_not_in_its_place(summaries):
 def test_coverage_is_drawn(summaries, tmp_path):
     summaries["truth"].loc[{"quantity": "sigma_0"}] = np.nan
     figure = draw_coverage({"wide": summaries, "narrow": make_summaries(2)}, quantities=NAMES)
-    check_figure(figure, tmp_path, "coverage of 94% intervals (%)")
+    assert not find_faults(figure, tmp_path, "coverage of 94% intervals (%)")
     ticks = next(iter(figure)).opts.get("plot", backend="bokeh").kwargs["xticks"]
     assert [text for _, text in ticks] == ["μ₀", "σ₀", "β"]
     alone = draw_coverage({"wide": summaries}, quantities=["sigma_0"])
@@ -187,7 +191,7 @@ def test_coverage_is_drawn(summaries, tmp_path):
 def test_figures_remain_if_all_fits_failed(draw, tmp_path):
     figure = draw({"one": make_summaries(num_failed=NUM)}, quantities=["beta"])
     assert "40 of 40 fits failed" in read_title(figure)
-    check_figure(figure, tmp_path)
+    assert not find_faults(figure, tmp_path)
 
 
 @pytest.mark.parametrize("draw", [draw_recovery, draw_contraction, draw_coverage])

@@ -1,0 +1,28 @@
+"""Rows as CSV files and as Markdown."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows, all or nothing."""
+    part = path.with_name(f".{path.name}.partial")
+    with part.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(path)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Rows of a file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def as_markdown(rows: Sequence[Mapping[str, str]]) -> str:
+    """Rows as a Markdown table."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
