@@ -20,13 +20,15 @@ from numpyro.handlers import substitute
 
 from designstudio.behavior.generative import behave
 from designstudio.behavior.model import BehaviorModel
-from designstudio.behavior.observations import Observations, observe
+from designstudio.behavior.observations import Observations, bucket_size, observe
 from designstudio.errors import StudioError
 from designstudio.parameters import Parameter, check_within
 from designstudio.priors import AbstractPrior
 from designstudio.trials import make_trials
 
 Participants = xr.Dataset
+# Simulating is quick and compiling is not: all smaller numbers of trials share one program.
+SMALLEST_BUCKET = 128
 
 
 class Contamination(NamedTuple):
@@ -147,7 +149,7 @@ def simulate_trials(
     is_present = np.ones(stimuli.shape[1:], bool) if is_present is None else is_present
     everywhere = np.broadcast_to(is_present, stimuli.shape)
     # Every parameter is "fixed" to the participant's: the model then only has its noises left to draw.
-    observations = observe(np.log(stimuli), np.zeros(stimuli.shape), everywhere, values)
+    observations = observe(np.log(stimuli), np.zeros(stimuli.shape), everywhere, values, SMALLEST_BUCKET)
     log_response = np.asarray(_respond(model, observations, numbers, key), float)[..., :num_trials]
     log_response = _contaminate(log_response, np.log(stimuli), everywhere, contamination, numbers, key)
     index = np.broadcast_to(np.repeat(np.arange(num_conditions), num_trials), (num_datasets, num_conditions * num_trials))
@@ -213,7 +215,9 @@ def draw_uniform(
     numbers: Int[np.ndarray, " dataset"], num_conditions: int, num_trials: int, *, key: Key[Array, ""]
 ) -> Float[np.ndarray, "dataset condition trial"]:
     """Random numbers between 0 and 1 for the data sets of these numbers."""
-    return _clip(_draw_uniform(key, jnp.asarray(numbers), num_conditions, num_trials))
+    # As many as fill a bucket, so that numbers of trials share programs; a longer row begins like a shorter one.
+    uniform = _draw_uniform(key, jnp.asarray(numbers), num_conditions, bucket_size(num_trials, SMALLEST_BUCKET))
+    return _clip(uniform)[..., :num_trials]
 
 
 def _clip(uniform: Array) -> np.ndarray:

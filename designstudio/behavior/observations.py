@@ -58,10 +58,10 @@ class Observations(eqx.Module):
     fixed: dict[str, Float[AnyArray, "*set condition"]]
 
 
-def bucket_size(num_trials: int) -> int:
+def bucket_size(num_trials: int, smallest: int = BUCKETS[0]) -> int:
     """The padded length for this many trials."""
     for size in BUCKETS:
-        if num_trials <= size:
+        if max(num_trials, smallest) <= size:
             return size
     return -(-num_trials // BUCKETS[-1]) * BUCKETS[-1]
 
@@ -71,10 +71,11 @@ def observe(
     log_response: Float[ArrayLike, "*set condition trial"],
     is_present: Bool[ArrayLike, "*set condition trial"],
     fixed: Mapping[str, Float[ArrayLike, "*set condition"]],
+    smallest: int = BUCKETS[0],
 ) -> Observations:
-    """Pad to a bucket and summarise, on the host and in 64 bits: the sums cancel."""
+    """Pad to a bucket, of at least the `smallest`, and summarise, on the host and in 64 bits: the sums cancel."""
     x, y, present = np.asarray(log_stimulus, float), np.asarray(log_response, float), np.asarray(is_present, bool)
-    missing = bucket_size(x.shape[-1]) - x.shape[-1]
+    missing = bucket_size(x.shape[-1], smallest) - x.shape[-1]
     widths = [(0, 0)] * (x.ndim - 1) + [(0, missing)]
     x, y, present = (np.pad(array, widths) for array in (x, y, present))
     x, y = np.where(present, x, 0.0), np.where(present, y, 0.0)
@@ -88,6 +89,15 @@ def observe(
         present,
         moments,
         {name: np.asarray(values, np.float32) for name, values in fixed.items()},
+    )
+
+
+def drop_trials(observations: Observations) -> Observations:
+    """The regression summary alone: all that a power law needs, in the same shape for any number of trials."""
+    return eqx.tree_at(
+        lambda o: (o.log_stimulus, o.log_response, o.is_present),
+        observations,
+        replace_fn=lambda array: array[..., :0],
     )
 
 

@@ -30,39 +30,50 @@ SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "sto
 
 def fingerprint(study: Study, design: Design, fidelity: str) -> str:
     """A text that two evaluations share if and only if their results for a data set are the same."""
-    text = json.dumps(describe(study, design, fidelity), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return digest(describe(study, design, fidelity))
+
+
+def digest(description: Mapping[str, Any]) -> str:
+    """Plain data as one short text."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def describe(study: Study, design: Design, fidelity: str) -> dict[str, Any]:
     """All that matters for a result, as plain data."""
+    return {
+        **describe_question(study),
+        "conditions": [plain(condition) for condition in design.conditions],
+        "stimuli": plain(design.stimuli),
+        "fidelity": fidelity,
+        "settings": plain(FIT_SETTINGS.get(fidelity)),
+    }
+
+
+def describe_question(study: Study) -> dict[str, Any]:
+    """All that matters for a result, but for the design and how carefully it is evaluated."""
     simulated = study.population.cost or study.cost
     return {
         "actors": {cost: _identify(study.load_actor(cost)) for cost in {study.cost, simulated}},
         "cost": study.cost,
-        "population": _plain(study.population),
-        "analysis": _plain(study.analysis),
+        "population": plain(study.population),
+        "analysis": plain(study.analysis),
         "quantities": [[quantity.name, quantity.text] for quantity in study.quantities],
         "interval": study.interval,
         "seed": study.seed,
-        "conditions": [_plain(condition) for condition in design.conditions],
-        "stimuli": _plain(design.stimuli),
-        "fidelity": fidelity,
-        "settings": _plain(FIT_SETTINGS.get(fidelity)),
         "code": _hash_code(),
         "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Frozen records, recursively, as what JSON knows; with their class, as two classes may have the same fields."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"class": type(value).__name__, **fields}
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value
 
 

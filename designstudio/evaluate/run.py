@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import xarray as xr
@@ -31,6 +31,7 @@ def evaluate_design(
     *,
     fidelity: str | None = None,
     num_datasets: int | None = None,
+    first: int = 0,
     store: Store | None = None,
     progress: EvaluationCallback | None = None,
 ) -> Evaluation:
@@ -41,6 +42,7 @@ def evaluate_design(
         design: need not be one of the study's own.
         fidelity: by default the study's.
         num_datasets: by default the study's.
+        first: number of the first data set, a multiple of the block size; others than 0 give fresh data sets.
         store: where finished work is kept; by default in the user's cache folder.
         progress: called with an `EvaluationProgress` as work gets done.
     """
@@ -48,10 +50,10 @@ def evaluate_design(
     store = Store.default() if store is None else store
     # Information takes less time than reading it back would.
     store = Store(None) if fidelity == "information" else store
-    work = _summarize_blocks(study, design, fidelity, num_datasets, store, progress)
+    work = _summarize_blocks(study, design, fidelity, first, num_datasets, store, progress)
 
     def summarize(other: Study) -> xr.Dataset:
-        return _summarize_blocks(other, design, fidelity, num_datasets, store, None).summaries
+        return _summarize_blocks(other, design, fidelity, first, num_datasets, store, None).summaries
 
     power = score_goals(study, design, work.summaries, summarize)
     return score_evaluation(
@@ -63,6 +65,7 @@ def _summarize_blocks(
     study: Study,
     design: Design,
     fidelity: str,
+    start: int,
     num_datasets: int,
     store: Store,
     progress: EvaluationCallback | None,
@@ -71,13 +74,13 @@ def _summarize_blocks(
     key = "" if store.folder is None else fingerprint(study, design, fidelity)
     started = time.monotonic()
     blocks, seconds, is_cached = [], 0.0, store.folder is not None
-    for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE)):
+    for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE), start // BLOCK_SIZE):
         wanted = min(BLOCK_SIZE, num_datasets - first)
         summaries = store.load(key, block)
         if summaries is None or summaries.sizes["dataset"] < wanted:
             before = time.monotonic()
             tell = _follow(progress, design.name, first, num_datasets, started)
-            summaries = summarize_datasets(study, design, fidelity, first=first, num_datasets=wanted, progress=tell)
+            summaries = summarize_datasets(study, design, fidelity, first=start + first, num_datasets=wanted, progress=tell)
             spent = time.monotonic() - before
             settings = FIT_SETTINGS[fidelity].as_dict() if fidelity in FIT_SETTINGS else {}
             summaries.attrs = {"seconds": spent, "versions": list_versions(), "settings": json.dumps(settings)}
@@ -87,10 +90,15 @@ def _summarize_blocks(
         seconds += float(summaries.attrs["seconds"])
         blocks.append(summaries.isel(dataset=slice(wanted)))
         _tell(progress, design.name, first + wanted, num_datasets, started)
+    return _Work(join_blocks(blocks), seconds, is_cached)
+
+
+def join_blocks(blocks: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Summaries of consecutive data sets of one design as one."""
     if len(blocks) == 1:
-        return _Work(blocks[0], seconds, is_cached)
+        return blocks[0]
     # What does not vary between data sets is the same in every block.
-    together = xr.concat(
+    return xr.concat(
         blocks,
         "dataset",
         data_vars="minimal",
@@ -99,7 +107,6 @@ def _summarize_blocks(
         join="override",
         combine_attrs="override",
     )
-    return _Work(together, seconds, is_cached)
 
 
 class _Work(NamedTuple):

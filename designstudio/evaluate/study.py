@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from designstudio.errors import StudioError
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation
@@ -52,6 +53,10 @@ def evaluate_study(
     progress: EvaluationCallback | None = None,
 ) -> StudyResult:
     """Evaluate every design of a study; see `evaluate_design`."""
+    if not study.designs:
+        raise StudioError(
+            "The study names no designs to evaluate: add [[designs]], or look for some with designstudio search."
+        )
     store = Store.default() if store is None else store
     evaluations: list[Evaluation] = []
     for place, design in enumerate(study.designs):

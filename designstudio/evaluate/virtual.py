@@ -18,7 +18,7 @@ from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import bucket_size
 from designstudio.evaluate.experiment import Experiment
 from designstudio.score.information import expected_information, predict_posterior, unpack
-from designstudio.simulate import draw_uniform
+from designstudio.simulate import SMALLEST_BUCKET, draw_uniform
 
 NUM_DRAWS = 512
 
@@ -70,7 +70,7 @@ def compute_information(
 ) -> Float[np.ndarray, "dataset parameter parameter"]:
     """Expected information about the logarithms of the free parameters, padded to shapes that repeat."""
     num_datasets, num_conditions, num_trials = experiment.stimuli.shape
-    missing = bucket_size(num_trials) - num_trials
+    missing = bucket_size(num_trials, SMALLEST_BUCKET) - num_trials
     fixed = {
         name: np.broadcast_to(experiment.fixed[name].values.reshape(num_datasets, -1), (num_datasets, num_conditions))
         for name in experiment.fitted.fixed

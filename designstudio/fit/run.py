@@ -18,7 +18,7 @@ import xarray as xr
 from jaxtyping import Array, Key
 
 from designstudio.behavior.model import BehaviorModel
-from designstudio.behavior.observations import Observations, sort_by_noise
+from designstudio.behavior.observations import Observations, drop_trials, sort_by_noise
 from designstudio.behavior.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
 from designstudio.fit.batches import (
     ImportanceBatch,
@@ -117,6 +117,8 @@ class _Run:
         progress: ProgressCallback | None,
     ) -> None:
         self.model, self.observations, self.numbers, self.settings = model, observations, numbers, settings
+        # What samplers see: under a power law the same shape for every number of trials, so designs share one program.
+        self._sampled = drop_trials(observations) if model.is_power_law else observations
         self.seed, self.results, self._progress = seed, results, progress
         self._importance = choose_importance(model, settings)
         self._nuts = NutsSettings(num_draws=settings.num_draws)
@@ -134,7 +136,7 @@ class _Run:
         """
         failed: list[int] = []
         for chosen, is_wanted in self._batches(datasets):
-            batch = self._learn(self._pick(chosen), self.keys(chosen, lane), is_wanted, num_repeats)
+            batch = self._learn(_pick(self._sampled, chosen), self.keys(chosen, lane), is_wanted, num_repeats)
             check = check_weights(np.asarray(batch.log_weight)[is_wanted])
             at = chosen[is_wanted]
             rngs = self._rngs(at, lane)
@@ -154,7 +156,7 @@ class _Run:
         """
         failed: list[int] = []
         for chosen, is_wanted in self._batches(datasets):
-            observations, keys = self._pick(chosen), self.keys(chosen, lane)
+            observations, keys = _pick(self._sampled, chosen), self.keys(chosen, lane)
             start = self._learn(observations, keys, is_wanted, num_repeats)
             runs: list[Chain] = []
             for repeat in range(num_repeats):
@@ -190,7 +192,8 @@ class _Run:
 
         def compare(is_wanted: np.ndarray, first: int) -> np.ndarray:
             part = {name: draws[chosen][:, :, first::stride] for name, draws in self.results.draws.items()}
-            correction = compute_correction(self.model, self._pick(chosen), part, is_wanted=is_wanted)
+            observations = _pick(self._sampled, chosen)
+            correction = compute_correction(self.model, observations, part, is_wanted=is_wanted)
             return np.asarray(correction, float)[is_wanted]
 
         error = compare(is_wanted, 0).std((1, 2))
@@ -235,7 +238,8 @@ class _Run:
         result = np.empty(shape, np.float32)
         for chosen, is_wanted in self._batches(np.arange(num_datasets)):
             values = {name: draws[chosen] for name, draws in self.results.draws.items()}
-            pointwise = np.asarray(compute_pointwise(self.model, self._pick(chosen), values, is_wanted=is_wanted))[is_wanted]
+            observations = _pick(self.observations, chosen)
+            pointwise = np.asarray(compute_pointwise(self.model, observations, values, is_wanted=is_wanted))[is_wanted]
             at = chosen[is_wanted]
             restored = np.take_along_axis(pointwise, np.argsort(order[at], axis=-1)[:, None, None, :, None], axis=3)
             result[at] = unpack_pointwise(restored, trials.isel(dataset=at))
@@ -247,9 +251,6 @@ class _Run:
         size = -(-self.settings.batch_size // num_devices) * num_devices
         for places, is_wanted in iterate_batches(len(datasets), size):
             yield datasets[places], is_wanted
-
-    def _pick(self, chosen: np.ndarray) -> Observations:
-        return jax.tree.map(lambda array: array[chosen], self.observations)
 
     def _keep(self, at: np.ndarray, draws: Draws) -> None:
         for name, values in draws.items():
@@ -284,6 +285,10 @@ def choose_importance(model: BehaviorModel, settings: FitSettings) -> Importance
         num_rounds = 3
     block_size = max(settings.num_draws, SMALLEST_BLOCK)
     return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains, block_size=block_size)
+
+
+def _pick(observations: Observations, chosen: np.ndarray) -> Observations:
+    return jax.tree.map(lambda array: array[chosen], observations)
 
 
 def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:

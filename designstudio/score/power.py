@@ -11,7 +11,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy import stats
 
-from designstudio.score.monte_carlo import UNDEFINED, Score, score_jackknife, score_share
+from designstudio.score.monte_carlo import UNDEFINED, Score, Weights, score_jackknife, score_share
 
 ALPHA = 0.05
 # Groups without any spread are told apart as soon as they differ.
@@ -45,17 +45,17 @@ def score_group_difference(first: xr.Dataset, second: xr.Dataset, quantity: str,
     if num_participants < 2 or num < 3:
         return UNDEFINED
     a, b = a[:num], b[:num]
+    return score_jackknife(lambda weights: weigh_group_difference(weights, a, b, num_participants), num)
 
-    def power(weights: np.ndarray) -> np.ndarray:
-        mean_a, mean_b = (weights @ x / weights.sum(1) for x in (a, b))
-        variances = [
-            weights @ (x - x.mean()) ** 2 / weights.sum(1) - (m - x.mean()) ** 2 for x, m in ((a, mean_a), (b, mean_b))
-        ]
-        # As the test does, with one less than there are: the spread of a sample is too small by that.
-        pooled = np.mean(variances, axis=0) * num / (num - 1)
-        return power_of_t_test((mean_a - mean_b) / np.sqrt(np.maximum(pooled, TINY)), num_participants)
 
-    return score_jackknife(power, num)
+def weigh_group_difference(weights: Weights, a: np.ndarray, b: np.ndarray, num_participants: int) -> np.ndarray:
+    """Power of a t test between two groups with these posterior means, for each row of weights."""
+    num = len(a)
+    mean_a, mean_b = (weights @ x / weights.sum(1) for x in (a, b))
+    variances = [weights @ (x - x.mean()) ** 2 / weights.sum(1) - (m - x.mean()) ** 2 for x, m in ((a, mean_a), (b, mean_b))]
+    # As the test does, with one less than there are: the spread of a sample is too small by that.
+    pooled = np.mean(variances, axis=0) * num / (num - 1)
+    return power_of_t_test((mean_a - mean_b) / np.sqrt(np.maximum(pooled, TINY)), num_participants)
 
 
 def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> Float[np.ndarray, "..."]:

@@ -52,8 +52,8 @@ def _score_quantity(summary: xr.Dataset) -> dict[str, Score]:
     scores["z_score"] = score_mean(error / sd)
     # Where all are the same there is nothing to correlate.
     if all(np.ptp(values) > SAME * np.abs(values).max() for values in (truth, mean)):
-        scores["pearson"] = score_jackknife(lambda weights: _pearson(weights, truth, mean), len(truth))
-        scores["concordance"] = score_jackknife(lambda weights: _concordance(weights, truth, mean), len(truth))
+        scores["pearson"] = score_jackknife(lambda weights: weigh_pearson(weights, truth, mean), len(truth))
+        scores["concordance"] = score_jackknife(lambda weights: weigh_concordance(weights, truth, mean), len(truth))
     return scores
 
 
@@ -71,12 +71,13 @@ def _moments(weights: Weights, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray
     return mean_x - mean_y, var_x, var_y, weighted_mean(weights, x * y) - mean_x * mean_y
 
 
-def _pearson(weights: Weights, truth: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def weigh_pearson(weights: Weights, truth: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Pearson's correlation, for each row of weights."""
     _, var_x, var_y, covariance = _moments(weights, truth, mean)
     return covariance / np.sqrt(np.maximum(var_x * var_y, np.finfo(float).tiny))
 
 
-def _concordance(weights: Weights, truth: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def weigh_concordance(weights: Weights, truth: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Lin's concordance: a correlation that also counts bias and scale."""
     shift, var_x, var_y, covariance = _moments(weights, truth, mean)
     return 2 * covariance / (var_x + var_y + shift**2)

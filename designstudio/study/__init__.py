@@ -4,17 +4,26 @@ from designstudio.study.analysis import Analysis, Known
 from designstudio.study.entry import StudyFileError
 from designstudio.study.file import parse_study, read_study
 from designstudio.study.goals import Goal
+from designstudio.study.measures import Limit, Measure
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
+from designstudio.study.search_plan import SearchPlan
+from designstudio.study.space import Choice, Range, Space
 from designstudio.study.study import FIDELITIES, Study
 
 __all__ = [
     "FIDELITIES",
     "Analysis",
+    "Choice",
     "Goal",
     "Known",
+    "Limit",
+    "Measure",
     "Population",
     "Quantity",
+    "Range",
+    "SearchPlan",
+    "Space",
     "Study",
     "StudyFileError",
     "parse_study",

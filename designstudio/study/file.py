@@ -16,11 +16,12 @@ from designstudio.study.design_entries import read_designs, read_stimuli
 from designstudio.study.entry import Entry, Origin, StudyFileError
 from designstudio.study.locate import locate_keys
 from designstudio.study.population import Population
+from designstudio.study.search_entries import read_search
 from designstudio.study.sections import read_analysis, read_cost, read_goals, read_population, read_quantities
 from designstudio.study.study import AMORTIZED, EXACT, FIDELITIES, Study
 
 _SETTINGS = ("title", "cost", "actor", "fidelity", "datasets", "interval", "seed", "candidates")
-_SECTIONS = ("population", "analysis", "quantities", "goals", "stimuli", "designs")
+_SECTIONS = ("population", "analysis", "quantities", "goals", "stimuli", "designs", "search")
 _HINT = 'Numbers are written like 0.5, text in "quotes", lists in [ ], and tables in { } on one line.'
 
 
@@ -67,7 +68,9 @@ def parse_study(text: str, source: str, *, folder: Path | str = ".") -> Study:
     """
     document = _parse_toml(text, source)
     root = Entry(document, (), Origin(source, locate_keys(text, document), _SETTINGS))
-    top = root.table((*_SETTINGS, *_SECTIONS), required=["cost", "designs"])
+    # A search brings its own designs.
+    required = ["cost"] if "search" in document else ["cost", "designs"]
+    top = root.table((*_SETTINGS, *_SECTIONS), required=required)
     cost = read_cost(top["cost"])
     study = _build_study(top, cost)
     for field, value, entry in _read_settings(top, Path(folder)):
@@ -81,19 +84,25 @@ def _build_study(top: dict[str, Entry], cost: AbstractCost) -> Study:
     population = read_population(top["population"], cost) if "population" in top else Population()
     simulated = get_cost(population.cost or cost.name)
     stimuli = read_stimuli(top["stimuli"]) if "stimuli" in top else None
-    designs = read_designs(top["designs"], stimuli, simulated)
-    with top["designs"].explain():
-        study = Study(cost.name, designs, population=population)
+    designs = read_designs(top["designs"], stimuli, simulated) if "designs" in top else ()
+    quantities = read_quantities(top["quantities"], cost) if "quantities" in top else ()
+    goals = read_goals(top["goals"], cost, simulated, quantities) if "goals" in top else ()
+    search = None
+    if "search" in top:
+        names = [*(parameter.name for parameter in cost.all_parameters), *(quantity.name for quantity in quantities)]
+        search = read_search(top["search"], simulated, names, goals, FIDELITIES)
+    with top["designs" if "designs" in top else "search"].explain():
+        study = Study(cost.name, designs, population=population, search=search)
     # One at a time: what the study refuses is then known to stand in this section.
     if "analysis" in top:
         with top["analysis"].explain():
             study = dataclasses.replace(study, analysis=read_analysis(top["analysis"], cost, simulated))
     if "quantities" in top:
         with top["quantities"].explain():
-            study = dataclasses.replace(study, quantities=read_quantities(top["quantities"], cost))
+            study = dataclasses.replace(study, quantities=quantities)
     if "goals" in top:
         with top["goals"].explain():
-            study = dataclasses.replace(study, goals=read_goals(top["goals"], cost, simulated, study.quantities))
+            study = dataclasses.replace(study, goals=goals)
     return study
 
 

@@ -14,6 +14,7 @@ from designstudio.study.analysis import Analysis
 from designstudio.study.goals import Goal
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
+from designstudio.study.search_plan import SearchPlan
 
 FIDELITIES = ("information", "importance", "nuts", "paper")
 AMORTIZED, EXACT = "amortized", "exact"
@@ -25,7 +26,8 @@ class Study:
 
     Attributes:
         cost: the cost that is fitted, and that participants minimise unless the population has its own.
-        designs: in the order in which they are reported; each has a name of its own.
+        designs: in the order in which they are reported; each has a name of its own. A search is measured against them, and
+            needs none.
         title: stands above tables and figures.
         actor: `amortized` (the package's own), `exact`, or an actor file.
         population: who is simulated.
@@ -38,6 +40,7 @@ class Study:
         num_datasets: simulated participants for each design.
         interval: probability of the intervals.
         seed: of all random numbers.
+        search: which other designs may be tried, and for what.
     """
 
     cost: str
@@ -53,9 +56,10 @@ class Study:
     num_datasets: int = 100
     interval: float = 0.94
     seed: int = 1
+    search: SearchPlan | None = None
 
     def __post_init__(self) -> None:
-        if not self.designs:
+        if not self.designs and self.search is None:
             raise StudioError("A study needs at least one design.")
         _refuse_repeated("design", [design.name for design in self.designs])
         _refuse_repeated("quantity", [quantity.name for quantity in self.quantities])

@@ -1,0 +1,5 @@
+"""`python -m designstudio`: the command line."""
+
+from designstudio.cli import main
+
+main()

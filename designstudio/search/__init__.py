@@ -1,0 +1,1 @@
+"""Let Optuna search the designs: the only place that knows Optuna."""

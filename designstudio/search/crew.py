@@ -1,0 +1,109 @@
+"""Several workers on this machine: started, watched, replaced if they die, and stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from optuna.trial import TrialState
+
+from designstudio.errors import StudioError
+from designstudio.search.folder import RunFolder
+from designstudio.search.job import Job
+from designstudio.search.worker import OWNER
+
+# Seconds between looks.
+PAUSE = 0.3
+# Workers that died are replaced so often; then something is wrong with what they do.
+MOST_REPLACED = 10
+
+
+class Source(NamedTuple):
+    """Where another process finds the study."""
+
+    path: Path
+    seed: int | None = None
+    cost_file: Path | None = None
+
+
+class Crew:
+    """Worker processes of one search, each with its share of the cores."""
+
+    def __init__(self, source: Source, folder: RunFolder, num_workers: int, storage: str) -> None:
+        self._source, self._folder, self._storage = source, folder, storage
+        self._num_workers = num_workers
+        self._workers: dict[int, subprocess.Popen[bytes]] = {}
+
+    def run(
+        self, job: Job, *, should_stop: Callable[[], bool], deadline: float | None, on_change: Callable[[], None]
+    ) -> None:
+        """Work until nothing is left to do, or it should stop."""
+        num_replaced = 0
+        try:
+            for number in range(self._num_workers):
+                self._start(number, deadline)
+            while self._workers:
+                time.sleep(PAUSE)
+                on_change()
+                if should_stop() or (deadline is not None and time.monotonic() > deadline):
+                    self._stop()
+                for number, worker in list(self._workers.items()):
+                    code = worker.poll()
+                    if code is None:
+                        continue
+                    del self._workers[number]
+                    self._give_back(job, number)
+                    if code == 2:
+                        raise StudioError(f"A worker could not begin: {self._read_log(number)}")
+                    is_needed = not should_stop() and (code != 0 or job.list_trials(TrialState.WAITING))
+                    if is_needed and (deadline is None or time.monotonic() < deadline):
+                        num_replaced += 1
+                        if num_replaced > MOST_REPLACED:
+                            raise RuntimeError(f"Workers keep dying; the last one said: {self._read_log(number)}")
+                        self._start(number, deadline)
+        finally:
+            self._stop()
+            for worker in self._workers.values():
+                worker.wait()
+
+    def _start(self, number: int, deadline: float | None) -> None:
+        # Each has its own cores: together they would only wait for each other.
+        cores = max(1, len(os.sched_getaffinity(0)) // self._num_workers) if hasattr(os, "sched_getaffinity") else 1
+        source = self._source
+        command = [sys.executable, "-m", "designstudio", "worker", str(source.path), "--storage", self._storage]
+        command += ["--run", str(self._folder.path), "--number", str(number)]
+        command += [] if source.seed is None else ["--seed", str(source.seed)]
+        command += [] if source.cost_file is None else ["--cost-file", str(source.cost_file)]
+        command += [] if deadline is None else ["--minutes", f"{max(0.001, deadline - time.monotonic()) / 60:.4f}"]
+        with self._log(number).open("wb") as log:
+            self._workers[number] = subprocess.Popen(  # noqa: S603  (our own command)
+                command,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "DESIGNSTUDIO_CORES": str(cores)},
+            )
+
+    def _stop(self) -> None:
+        """Ask all to leave after their trial."""
+        for worker in self._workers.values():
+            if worker.poll() is None:
+                worker.send_signal(signal.SIGTERM)
+
+    def _give_back(self, job: Job, number: int) -> None:
+        """Let the trial of a worker that died wait again."""
+        name = self._folder.name_worker(number)
+        for trial in job.list_trials(TrialState.RUNNING):
+            if trial.user_attrs.get(OWNER) == name:
+                job.give_back(trial)
+
+    def _log(self, number: int) -> Path:
+        return self._folder.path / f"worker-{number}.log"
+
+    def _read_log(self, number: int) -> str:
+        lines = [line for line in self._log(number).read_text(errors="replace").splitlines() if line.strip()]
+        return lines[-1].removeprefix("Error: ") if lines else "nothing"

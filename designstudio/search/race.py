@@ -1,0 +1,66 @@
+"""When to give up on a design: once it will hardly overtake the best one any more.
+
+All designs are tried on the same data sets, so a design and the best one are compared pair by pair. After some of the data
+sets their mean difference is known with an error; what the difference will be after all of them is known a little better,
+because those already seen will be among them. A design is given up when its chance to be ahead in the end is small.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+# Chance to be ahead in the end below which a design is given up.
+SMALL_CHANCE = 0.1
+# With fewer pairs nothing is given up.
+FEWEST_PAIRS = 8
+
+Parts = Sequence[float] | np.ndarray
+
+
+class Standing(NamedTuple):
+    """Where a design stands after some data sets.
+
+    Attributes:
+        parts: of each objective that is simulated, one for each data set; smaller is better.
+        known: objectives that need no simulation; smaller is better.
+    """
+
+    parts: tuple[Parts, ...]
+    known: tuple[float, ...] = ()
+
+
+def chance_to_overtake(parts: Parts, best: Parts, num_datasets: int) -> float:
+    """Chance that the mean of `parts` will be smaller than that of `best` once all data sets are in.
+
+    Args:
+        parts: of the design, for the data sets so far; NaN where there is none.
+        best: of the other design, for the same data sets.
+        num_datasets: how many there will be.
+    """
+    difference = np.asarray(parts, float) - np.asarray(best, float)
+    difference = difference[np.isfinite(difference)]
+    num = len(difference)
+    if num < FEWEST_PAIRS or num >= num_datasets:
+        return 1.0
+    mean, sd = float(difference.mean()), float(difference.std(ddof=1))
+    if sd == 0:
+        return 0.0 if mean > 0 else 1.0
+    to_come = sd * math.sqrt(1 / num - 1 / num_datasets)
+    return float(stats.t.sf(mean / to_come, num - 1))
+
+
+def is_beaten(design: Standing, rivals: Mapping[int, Standing], num_datasets: int) -> int | None:
+    """The number of a rival that the design will hardly overtake in any objective; None if there is none."""
+    for number, rival in rivals.items():
+        is_known_better = any(mine < other for mine, other in zip(design.known, rival.known, strict=True))
+        if is_known_better:
+            continue
+        chances = (
+            chance_to_overtake(mine, other, num_datasets) for mine, other in zip(design.parts, rival.parts, strict=True)
+        )
+        if all(chance < SMALL_CHANCE for chance in chances):
+            return number
+    return None

@@ -1,0 +1,153 @@
+"""What is known about each trial of a search: read from Optuna's storage, which holds everything."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from designstudio.score.monte_carlo import Score
+from designstudio.search.evaluate import Step, describe_design, scores_as_json
+from designstudio.search.race import Standing
+from designstudio.study import Limit, Measure
+
+RECORD = "designstudio"
+COMPLETE, PRUNED = "complete", "pruned"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrialRecord:
+    """One trial.
+
+    Attributes:
+        number: Optuna's.
+        state: `complete`, `pruned`, `running`, `waiting` or `fail` (and then tried again under another number).
+        parameters: what Optuna chose, in canonical form.
+        design: levels, trials and stimuli, as plain data.
+        scores: of objectives and constraints, by label.
+        num_datasets: how many the design was tried on.
+        num_failed: fits of these that failed.
+        exceeds: by how much each constraint is broken; 0 or less if it is not.
+        beaten_by: number of the trial that it would hardly have overtaken, if it was given up.
+        seconds: what it took.
+        compiled: programs that were compiled for it.
+        worker: who did it.
+    """
+
+    number: int
+    state: str
+    parameters: dict[str, Any]
+    design: dict[str, Any]
+    scores: dict[str, Score]
+    num_datasets: int
+    num_failed: int
+    exceeds: dict[str, float]
+    beaten_by: int | None
+    seconds: float
+    compiled: int
+    worker: str
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether it keeps to all constraints."""
+        return all(over <= 0 for over in self.exceeds.values())
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it may win."""
+        return self.state == COMPLETE and self.is_feasible
+
+    def value(self, measure: Measure) -> float:
+        """Value of a measure; NaN if it has none."""
+        return self.scores[measure.label].value if measure.label in self.scores else math.nan
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        scores = {label: score.as_dict() for label, score in self.scores.items()}
+        return {
+            "number": self.number,
+            "state": self.state,
+            "parameters": self.parameters,
+            "design": self.design,
+            "values": scores,
+            "pruned_at": self.num_datasets if self.state == PRUNED else None,
+            "beaten_by": self.beaten_by,
+            "num_datasets": self.num_datasets,
+            "num_failed": self.num_failed,
+            "is_feasible": self.is_feasible if self.scores else None,
+            "seconds": round(self.seconds, 3),
+            "compilations": self.compiled,
+            "worker": self.worker,
+        }
+
+
+def write_record(
+    trial: optuna.Trial, design: Any, step: Step, limits: Sequence[Limit], steps: Mapping[int, Standing], *, worker: str,
+    beaten_by: int | None,
+) -> None:  # fmt: skip
+    """Keep what a trial has shown with the trial itself."""
+    exceeds = {limit.label: limit.exceed(step.scores[limit.measure].value) for limit in limits}
+    # What has no value, because too few fits worked, keeps to no limit.
+    exceeds = {label: over if math.isfinite(over) else 1e9 for label, over in exceeds.items()}
+    trial.set_user_attr(
+        RECORD,
+        {
+            "design": describe_design(design),
+            "scores": scores_as_json(step.scores),
+            "num_datasets": step.num_datasets,
+            "num_failed": step.num_failed,
+            "exceeds": exceeds,
+            "beaten_by": beaten_by,
+            "seconds": step.seconds,
+            "compiled": step.programs.compiled,
+            "worker": worker,
+            "steps": {str(num): [[_plain(p) for p in parts] for parts in s.parts] for num, s in steps.items()},
+            "known": list(step.standing.known),
+        },
+    )
+    for label, over in exceeds.items():
+        trial.set_constraint(label, over)
+
+
+def read_record(trial: FrozenTrial) -> TrialRecord:
+    """What is known about a trial."""
+    kept = trial.user_attrs.get(RECORD, {})
+    scores = {
+        label: Score(*(math.nan if score[key] is None else score[key] for key in ("value", "mcse")))
+        for label, score in kept.get("scores", {}).items()
+    }
+    return TrialRecord(
+        trial.number,
+        trial.state.name.lower(),
+        dict(trial.params),
+        kept.get("design", {}),
+        scores,
+        int(kept.get("num_datasets", 0)),
+        int(kept.get("num_failed", 0)),
+        kept.get("exceeds", {}),
+        kept.get("beaten_by"),
+        float(kept.get("seconds", 0.0)),
+        int(kept.get("compiled", 0)),
+        str(kept.get("worker", trial.user_attrs.get("worker", ""))),
+    )
+
+
+def read_standing(trial: FrozenTrial, num_datasets: int) -> Standing | None:
+    """Where a finished trial stood after so many data sets; None if it never came there."""
+    kept = trial.user_attrs.get(RECORD, {})
+    steps = kept.get("steps", {}).get(str(num_datasets))
+    if steps is None:
+        return None
+    parts = tuple([math.nan if part is None else part for part in objective] for objective in steps)
+    return Standing(parts, tuple(kept["known"]))
+
+
+def list_finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """Those that are complete or were given up."""
+    return [trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+
+
+def _plain(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,91 @@
+"""What a search has found."""
+
+import dataclasses
+from typing import Any
+
+from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
+from designstudio.search.job import get_plan
+from designstudio.search.readings import list_objectives
+from designstudio.search.records import COMPLETE, PRUNED, TrialRecord
+from designstudio.study import Measure, Study
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchResult:
+    """A search, finished or not.
+
+    Attributes:
+        question: the study.
+        name: of the search in its storage.
+        records: all trials.
+        verification: the finalists; None if the search was stopped before.
+        seconds: that trials took, over all workers and runs.
+        importance: of each design variable for the first objective, between 0 and 1; empty if there are too few trials.
+        screened: how many designs were screened.
+    """
+
+    question: Study
+    name: str
+    records: tuple[TrialRecord, ...]
+    verification: Verification | None
+    seconds: float
+    importance: dict[str, float]
+    screened: int
+
+    @property
+    def objectives(self) -> tuple[Measure, ...]:
+        """What the search is for."""
+        return list_objectives(self.question)
+
+    @property
+    def finished(self) -> tuple[TrialRecord, ...]:
+        """Trials that are complete or were given up."""
+        return tuple(record for record in self.records if record.state in (COMPLETE, PRUNED))
+
+    @property
+    def best(self) -> list[TrialRecord]:
+        """The best candidates, as far as the search can tell."""
+        return choose_finalists(self.question, self.records)
+
+    @property
+    def front(self) -> list[TrialRecord]:
+        """Candidates that no other beats in all objectives."""
+        candidates = [record for record in self.finished if record.is_candidate and record.num_datasets]
+        return [candidates[place] for place in find_front(orient_values(self.objectives, candidates))]
+
+    @property
+    def num_fits(self) -> int:
+        """Data sets that were fitted while searching."""
+        return sum(record.num_datasets for record in self.finished)
+
+    @property
+    def compilations(self) -> int:
+        """Programs that were compiled while searching."""
+        return sum(record.compiled for record in self.finished)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plan = get_plan(self.question)
+        verified = {} if self.verification is None else self.verification.as_dict()
+        return {
+            "title": self.question.title,
+            "name": self.name,
+            "objectives": [
+                {"label": m.label, "direction": "maximize" if m.is_larger_better else "minimize"} for m in self.objectives
+            ],
+            "constraints": [limit.label for limit in plan.limits],
+            "sampler": plan.sampler,
+            "fidelity": plan.fidelity,
+            "datasets": plan.num_datasets,
+            "racing": plan.races,
+            "screened": self.screened,
+            "seed": self.question.seed,
+            "trials": [record.as_dict() for record in self.records],
+            "front": [record.number for record in self.front],
+            "fits": self.num_fits,
+            "fits_without_racing": len(self.finished) * plan.num_datasets,
+            "importance": self.importance,
+            "compilations": self.compilations,
+            "seconds": round(self.seconds, 2),
+            **verified,
+        }

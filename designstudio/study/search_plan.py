@@ -1,0 +1,66 @@
+"""How designs are searched: among which, for what, and how thoroughly."""
+
+import dataclasses
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.study.measures import FAILED, Limit, Measure
+from designstudio.study.space import Space
+
+TPE, RANDOM, QMC, NSGA2, NSGA3, GP, CMAES = "tpe", "random", "qmc", "nsga2", "nsga3", "gp", "cmaes"
+SAMPLERS = (TPE, RANDOM, QMC, NSGA2, NSGA3, GP, CMAES)
+# A design of which more fits fail is no candidate: what its scores leave out is too much.
+MOST_FAILED = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchPlan:
+    """A search for the best design.
+
+    Attributes:
+        space: the designs to choose from.
+        objectives: what to make small or large; if empty, the information gained on prior and cost. With several, the result
+            is a Pareto front.
+        constraints: what a design must fulfil; that at most 10 % of its fits fail is always one of them.
+        sampler: how Optuna proposes designs.
+        fidelity: how designs are scored while searching.
+        num_datasets: simulated participants for each design that is not given up early.
+        block_size: data sets after which a weak design may be given up.
+        races: whether weak designs are given up early.
+        num_screened: designs that `information` looks at first, to find out where to start; 0 for none.
+        num_finalists: best designs that are scored again.
+        verify_fidelity: how the finalists are scored.
+        num_fresh: fresh data sets for the finalists.
+    """
+
+    space: Space
+    objectives: tuple[Measure, ...] = ()
+    constraints: tuple[Limit, ...] = ()
+    sampler: str = TPE
+    fidelity: str = "importance"
+    num_datasets: int = 64
+    block_size: int = 16
+    races: bool = True
+    num_screened: int = 256
+    num_finalists: int = 3
+    verify_fidelity: str = "nuts"
+    num_fresh: int = 200
+
+    def __post_init__(self) -> None:
+        if self.sampler not in SAMPLERS:
+            raise UnknownNameError("sampler", self.sampler, SAMPLERS)
+        if self.num_datasets < self.block_size or self.block_size < 8:
+            raise StudioError(f"A search needs 16 or more data sets for each design, but {self.num_datasets} was given.")
+        if self.num_fresh < 10:
+            raise StudioError(f"Finalists need 10 or more fresh data sets, but {self.num_fresh} was given.")
+        if self.num_finalists < 1:
+            raise StudioError("A search needs at least 1 finalist.")
+        if len(set(self.objectives)) < len(self.objectives):
+            raise StudioError("An objective appears twice: name each once.")
+        if self.objectives and all(measure.is_of_design for measure in self.objectives):
+            raise StudioError("All objectives are known without a simulation: add a score such as information_gain or rmse.")
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """All constraints."""
+        has_own = any(limit.measure.score == FAILED for limit in self.constraints)
+        return self.constraints if has_own else (*self.constraints, Limit(Measure(FAILED), at_most=MOST_FAILED))
