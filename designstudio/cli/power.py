@@ -55,12 +55,13 @@ def power(
     for goal in result["goal"].values:
         Console().print(_as_table(result.sel(goal=goal), str(goal), chosen.name))
     if out is not None:
-        _draw(result, out)
+        draw_power(result, out)
         typer.echo(f"Wrote {out}.")
     write_json(json, {"design": chosen.name, "points": _as_records(result)})
 
 
-def _draw(result: xr.Dataset, path: Path) -> None:
+def draw_power(result: xr.Dataset, path: Path) -> None:
+    """Draw a curve, or contours over participants and trials."""
     from designstudio.present.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.present.power import draw_power_contours, draw_power_curve  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ from optuna.trial import TrialState
 
 from designstudio.errors import StudioError
 from designstudio.search.folder import RunFolder
-from designstudio.search.job import Job
+from designstudio.search.job import AbstractJob
 from designstudio.search.worker import OWNER
 
 # Seconds between looks.
@@ -33,13 +33,13 @@ class Source(NamedTuple):
 class Crew:
     """Worker processes of one search, each with its share of the cores."""
 
-    def __init__(self, source: Source, folder: RunFolder, num_workers: int, storage: str) -> None:
-        self._source, self._folder, self._storage = source, folder, storage
+    def __init__(self, source: Source, folder: RunFolder, num_workers: int, storage: str, job: str) -> None:
+        self._source, self._folder, self._storage, self._job = source, folder, storage, job
         self._num_workers = num_workers
         self._workers: dict[int, subprocess.Popen[bytes]] = {}
 
     def run(
-        self, job: Job, *, should_stop: Callable[[], bool], deadline: float | None, on_change: Callable[[], None]
+        self, job: AbstractJob, *, should_stop: Callable[[], bool], deadline: float | None, on_change: Callable[[], None]
     ) -> None:
         """Work until nothing is left to do, or it should stop."""
         num_replaced = 0
@@ -75,7 +75,7 @@ class Crew:
         cores = max(1, len(os.sched_getaffinity(0)) // self._num_workers) if hasattr(os, "sched_getaffinity") else 1
         source = self._source
         command = [sys.executable, "-m", "designstudio", "worker", str(source.path), "--storage", self._storage]
-        command += ["--run", str(self._folder.path), "--number", str(number)]
+        command += ["--job", self._job, "--run", str(self._folder.path), "--number", str(number)]
         command += [] if source.seed is None else ["--seed", str(source.seed)]
         command += [] if source.cost_file is None else ["--cost-file", str(source.cost_file)]
         command += [] if deadline is None else ["--minutes", f"{max(0.001, deadline - time.monotonic()) / 60:.4f}"]
@@ -94,7 +94,7 @@ class Crew:
             if worker.poll() is None:
                 worker.send_signal(signal.SIGTERM)
 
-    def _give_back(self, job: Job, number: int) -> None:
+    def _give_back(self, job: AbstractJob, number: int) -> None:
         """Let the trial of a worker that died wait again."""
         name = self._folder.name_worker(number)
         for trial in job.list_trials(TrialState.RUNNING):

@@ -54,12 +54,12 @@ def canonicalize(space: Space, parameters: Parameters) -> dict[str, Any]:
         given |= {names[0]: low, names[1]: high if num_levels > 1 else low}
         if "levels" in given:
             given["levels"] = num_levels
-    middles = sorted(given[name] for name in MIDDLES if name in given)
     is_free = _value(space, given, "spacing") == FREE
-    used = max(0, num_levels - 2) if is_free else 0
-    # Only as many as there are levels between; the others play no role.
-    for place, name in enumerate(name for name in MIDDLES if name in given):
-        given[name] = middles[place] if place < used else 0.5
+    between = [name for name in MIDDLES if name in given]
+    used = between[: max(0, num_levels - 2)] if is_free else []
+    given |= dict(zip(used, sorted(given[name] for name in used), strict=True))
+    # There may be fewer levels between than there could be: the others play no role.
+    given |= {name: 0.5 for name in between if name not in used}
     inert = [*(["spacing"] if num_levels < 3 else []), *(["low_share"] if num_levels == 1 else [])]
     inert += ["stimuli.num_values"] if _value(space, given, "stimuli.distribution") != GRID else []
     return given | {name: _first_value(distributions[name]) for name in inert if name in given}
@@ -79,13 +79,15 @@ def build_design(space: Space, parameters: Parameters, name: str = "design") -> 
     distribution = _value(space, parameters, "stimuli.distribution")
     low, high = (float(_value(space, parameters, f"stimuli.{end}")) for end in ("low", "high"))
     num_values = int(_value(space, parameters, "stimuli.num_values")) if distribution == GRID else None
-    conditions = tuple(
-        Condition(f"{space.parameter} {level:g}", count, {str(space.parameter): level})
-        for level, count in zip(levels, counts, strict=True)
-    )
+    conditions: tuple[Condition, ...] = (Condition("all trials", counts[0]),)
+    if levels:
+        conditions = tuple(
+            Condition(f"{space.parameter} {level:g}", count, {str(space.parameter): level})
+            for level, count in zip(levels, counts, strict=True)
+        )
     return Design(
         name,
-        conditions or (Condition("all trials", counts[0]),),
+        conditions,
         Stimuli(distribution, low, high, num_values),
         space.seconds_per_trial,
         int(_value(space, parameters, "participants")),

@@ -65,12 +65,14 @@ class Verification:
         winner: place of the winner among them. It is the search's best unless another is clearly better on fresh data; with
             several objectives there is no single winner, and this is the first.
         references: the study's own designs.
+        reference_scores: their objectives on fresh data sets, by label.
         ratios: for each of these, how many times smaller the winner's RMSE of each quantity is, paired by data set.
     """
 
     finalists: tuple[Finalist, ...]
     winner: int
     references: tuple[Evaluation, ...]
+    reference_scores: tuple[dict[str, Score], ...]
     ratios: dict[str, dict[str, Score]]
 
     def as_dict(self) -> dict[str, Any]:
@@ -78,7 +80,10 @@ class Verification:
         return {
             "finalists": [finalist.as_dict() for finalist in self.finalists],
             "winner": self.finalists[self.winner].trial.number if self.finalists else None,
-            "references": [evaluation.as_dict() for evaluation in self.references],
+            "references": [
+                {"fresh": scores_as_dict(scores), "evaluation": evaluation.as_dict()}
+                for scores, evaluation in zip(self.reference_scores, self.references, strict=True)
+            ],
             "rmse_ratios": {name: scores_as_dict(ratios) for name, ratios in self.ratios.items()},
         }
 
@@ -136,12 +141,13 @@ def verify_finalists(
         evaluation = evaluate(design)
         finalists.append(Finalist(record, design, evaluation, read_fresh(objectives, question, evaluation)))
     if not finalists:
-        return Verification((), 0, (), {})
+        return Verification((), 0, (), (), {})
     winner = _find_winner(question, objectives[0], finalists) if len(objectives) == 1 else 0
     references = tuple(evaluate(design) for design in question.designs)
     summaries = finalists[winner].evaluation.summaries
     ratios = {reference.design.name: compare_rmse(summaries, reference.summaries) for reference in references}
-    return Verification(tuple(finalists), winner, references, ratios)
+    scores = tuple(read_fresh(objectives, question, reference) for reference in references)
+    return Verification(tuple(finalists), winner, references, scores, ratios)
 
 
 def read_fresh(objectives: Sequence[Measure], question: Study, evaluation: Evaluation) -> dict[str, Score]:

@@ -3,17 +3,17 @@
 import warnings
 
 import optuna
+from optuna.trial import TrialState
 
-from designstudio.search.job import Job
-from designstudio.search.records import list_finished
+from designstudio.search.search_job import SearchJob
 
 # With fewer complete trials the numbers would be noise.
 FEWEST = 20
 
 
-def rank_variables(job: Job) -> dict[str, float]:
+def rank_variables(job: SearchJob) -> dict[str, float]:
     """Importance of each variable for the first objective, adding up to 1; empty if there are too few trials."""
-    complete = [trial for trial in list_finished(job.list_trials()) if trial.values]
+    complete = [trial for trial in job.list_trials(TrialState.COMPLETE) if trial.values]
     names = sorted({name for trial in complete for name in trial.params if len({t.params.get(name) for t in complete}) > 1})
     if len(complete) < FEWEST or not names:
         return {}

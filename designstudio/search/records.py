@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import optuna
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
 from designstudio.score.monte_carlo import Score
 from designstudio.search.evaluate import Step, describe_design, scores_as_json
@@ -142,11 +142,6 @@ def read_standing(trial: FrozenTrial, num_datasets: int) -> Standing | None:
         return None
     parts = tuple([math.nan if part is None else part for part in objective] for objective in steps)
     return Standing(parts, tuple(kept["known"]))
-
-
-def list_finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
-    """Those that are complete or were given up."""
-    return [trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
 
 
 def _plain(number: float) -> float | None:

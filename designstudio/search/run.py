@@ -10,23 +10,22 @@ from optuna.trial import TrialState
 from designstudio.errors import StudioError
 from designstudio.evaluate.progress import EvaluationProgress
 from designstudio.evaluate.store import Store
-from designstudio.search.crew import Crew, Source
+from designstudio.search.conduct import begin_run, check_workers, conduct, estimate_left, take_up
+from designstudio.search.crew import Source
 from designstudio.search.feasible import check_feasible
-from designstudio.search.finalists import choose_finalists, verify_finalists
+from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
 from designstudio.search.folder import RunFolder
 from designstudio.search.importance import rank_variables
-from designstudio.search.job import Job, create_job, get_plan, load_job, name_search
+from designstudio.search.job import get_plan
 from designstudio.search.progress import SCREENING, SEARCHING, VERIFYING, SearchCallback, SearchProgress
 from designstudio.search.readings import list_objectives
-from designstudio.search.records import COMPLETE, PRUNED, read_record
+from designstudio.search.records import PRUNED, read_record
 from designstudio.search.results import SearchResult
 from designstudio.search.sampling import check_sampler
 from designstudio.search.screen import screen_designs
-from designstudio.search.storage import hide_password, open_storage
-from designstudio.search.worker import OWNER, run_worker
+from designstudio.search.search_job import STARTS, SearchJob, create_search, load_search, name_search
 from designstudio.study import Study
 
-EMBEDDED = "its own journal"
 # Best designs that are shown while searching.
 NUM_SHOWN = 5
 
@@ -56,6 +55,7 @@ def run_search(
     num_workers: int = 1,
     source: Source | None = None,
     must_exist: bool = False,
+    verifies: bool = True,
     store: Store | None = None,
     progress: SearchCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -70,6 +70,7 @@ def run_search(
         num_workers: processes that work at the same time. With one, the result depends on nothing but the study.
         source: where other processes read the study; needed for more than one worker.
         must_exist: whether to refuse to begin a new search.
+        verifies: whether to score the finalists.
         store: where finished evaluations are kept.
         progress: called with a `SearchProgress` as work gets done.
         should_stop: asked again and again; if true, the search ends after the trials that have begun, without finalists.
@@ -77,139 +78,90 @@ def run_search(
     Raises:
         StudioError: before anything is written, if there is nothing to search, or nothing to search it with.
     """
-    run = _Run(question, RunFolder(Path(folder)), budget, progress, should_stop)
     plan = get_plan(question)
     check_sampler(plan, len(list_objectives(question)))
     check_feasible(plan)
-    if num_workers < 1 or (num_workers > 1 and source is None):
-        raise StudioError(f"A search needs 1 worker or more, and for more than 1 a study file; {num_workers} was given.")
-    place = EMBEDDED if storage is None else hide_password(storage)
-    is_there = run.folder.check(name_search(question), place)
-    if must_exist and not is_there:
-        raise StudioError(f"There is no search to resume in '{run.folder.path}': leave out --resume, or give its --out.")
-    # An unreachable database is refused before the folder is made.
-    opened = None if storage is None else open_storage(storage)
-    run.folder.begin(name_search(question), place)
+    check_workers(num_workers, source)
+    at = RunFolder(Path(folder))
+    opened = begin_run(at, name_search(question), storage, must_exist=must_exist)
     try:
-        opened = open_storage(str(run.folder.journal)) if opened is None else opened
-        job = load_job(question, opened) or create_job(question, opened, run.screen())
-        run.resume(job)
-        if num_workers == 1:
-            run.work_alone(job)
-        else:
-            assert source is not None  # noqa: S101  (checked above)
-            run.work_together(job, Crew(source, run.folder, num_workers, storage or str(run.folder.journal)))
-        return run.finish(job, store)
+        reporter = _Reporter(question, budget, progress)
+        job = load_search(question, opened)
+        if job is None:
+            job = create_search(question, opened, screen_designs(question, reporter.tell_screening))
+        take_up(job, at)
+        if budget.num_trials is not None:
+            job.add_waiting(budget.num_trials)
+        reporter.begin(job)
+        conduct(
+            job, at, num_workers=num_workers, source=source, storage=storage, deadline=reporter.deadline,
+            should_stop=lambda: should_stop() or _is_enough(job, budget), on_change=lambda: reporter.tell_search(job),
+        )  # fmt: skip
+        records = tuple(read_record(trial) for trial in job.list_trials())
+        verification: Verification | None = None
+        if verifies and not should_stop():
+            verification = verify_finalists(question, records, store=store, progress=reporter.tell_verifying)
+        return SearchResult(
+            question,
+            job.study.study_name,
+            records,
+            verification,
+            seconds=sum(record.seconds for record in records),
+            importance=rank_variables(job),
+            screened=plan.num_screened if job.study.user_attrs[STARTS] else 0,
+        )
     finally:
-        run.folder.end()
+        at.end()
 
 
-class _Run:
-    """One call of `run_search`."""
+def _is_enough(job: SearchJob, budget: Budget) -> bool:
+    return budget.num_trials is not None and job.count_finished() >= budget.num_trials
 
-    def __init__(
-        self,
-        question: Study,
-        folder: RunFolder,
-        budget: Budget,
-        progress: SearchCallback | None,
-        should_stop: Callable[[], bool],
-    ) -> None:
-        self.question, self.folder, self.budget = question, folder, budget
-        self._progress, self.should_stop = progress, should_stop
-        self._started = time.monotonic()
-        self._done_before = 0
+
+class _Reporter:
+    """Turns what happens into `SearchProgress`."""
+
+    def __init__(self, question: Study, budget: Budget, progress: SearchCallback | None) -> None:
+        self._question, self._budget, self._progress = question, budget, progress
+        self._started, self._num_before = time.monotonic(), 0
 
     @property
     def deadline(self) -> float | None:
         """When to stop, by the clock."""
-        return None if self.budget.minutes is None else self._started + 60 * self.budget.minutes
+        return None if self._budget.minutes is None else self._started + 60 * self._budget.minutes
 
-    def screen(self) -> list[dict[str, object]]:
-        """Where to start."""
-        return [dict(parameters) for parameters in screen_designs(self.question, lambda *n: self._tell(SCREENING, *n))]
+    def begin(self, job: SearchJob) -> None:
+        """From now on trials are counted, and the clock runs."""
+        self._started, self._num_before = time.monotonic(), job.count_finished()
 
-    def resume(self, job: Job) -> None:
-        """Take up what earlier runs left, and line up what is still to be done."""
-        for trial in job.list_trials(TrialState.RUNNING):
-            is_dead = self.folder.is_dead(str(trial.user_attrs.get(OWNER, "")))
-            # In a journal of its own there is nobody else; a shared database will find out by itself.
-            if is_dead or (is_dead is None and self.folder.journal.exists()):
-                job.give_back(trial)
-        job.retry_lost()
-        if self.budget.num_trials is not None:
-            job.add_waiting(self.budget.num_trials)
-        self._done_before = self._count(job)
-        self._started = time.monotonic()
+    def tell_screening(self, num_done: int, num_wanted: int) -> None:
+        """Report how many designs were screened."""
+        self._tell(SCREENING, num_done, num_wanted)
 
-    def work_alone(self, job: Job) -> None:
-        """Search in this process."""
-        with self.folder.lock_worker(0):
-            run_worker(
-                job,
-                name=self.folder.name_worker(0),
-                should_stop=lambda: self.should_stop() or self._is_enough(job),
-                deadline=self.deadline,
-                on_change=lambda: self.tell_search(job),
+    def tell_verifying(self, of_design: EvaluationProgress) -> None:
+        """Report how many data sets of a finalist were fitted."""
+        if self._progress is not None:
+            stage = f"{VERIFYING}: {of_design.stage}"
+            self._progress(
+                SearchProgress(stage, of_design.num_done, of_design.num_datasets, of_design.seconds, of_design.seconds_left)
             )
 
-    def work_together(self, job: Job, crew: Crew) -> None:
-        """Search in several processes, and watch them."""
-        crew.run(
-            job,
-            should_stop=lambda: self.should_stop() or self._is_enough(job),
-            deadline=self.deadline,
-            on_change=lambda: self.tell_search(job),
-        )
-
-    def finish(self, job: Job, store: Store | None) -> SearchResult:
-        """Score the finalists, unless the search was stopped."""
-        records = tuple(read_record(trial) for trial in job.list_trials())
-        verification = None
-        if not self.should_stop():
-            plan = get_plan(self.question)
-            num_designs = len(choose_finalists(self.question, records)) + len(self.question.designs)
-
-            def tell(of_design: EvaluationProgress) -> None:
-                self._tell(VERIFYING, of_design.num_done, of_design.num_datasets)
-
-            if num_designs:
-                self._tell(VERIFYING, 0, plan.num_fresh)
-            verification = verify_finalists(self.question, records, store=store, progress=tell)
-        seconds = sum(record.seconds for record in records)
-        screened = get_plan(self.question).num_screened if job.study.user_attrs["starts"] else 0
-        return SearchResult(
-            self.question, job.study.study_name, records, verification, seconds, rank_variables(job), screened
-        )
-
-    def tell_search(self, job: Job) -> None:
+    def tell_search(self, job: SearchJob) -> None:
         """Report how far the trials are."""
         if self._progress is None:
             return
         records = [read_record(trial) for trial in job.list_trials(TrialState.COMPLETE, TrialState.PRUNED)]
-        done, seconds = len(records), time.monotonic() - self._started
-        left = None
-        if self.deadline is not None:
-            left = max(0.0, self.deadline - time.monotonic())
-        elif self.budget.num_trials is not None and done > self._done_before:
-            left = seconds / (done - self._done_before) * max(0, self.budget.num_trials - done)
-        best = choose_finalists(
-            self.question.replace(search=dataclasses.replace(job.plan, num_finalists=NUM_SHOWN)), records
-        )
+        wanted = self._budget.num_trials
+        left = estimate_left(len(records), self._num_before, wanted, self._started, self.deadline)
+        shown = self._question.replace(search=dataclasses.replace(job.plan, num_finalists=NUM_SHOWN))
+        best = choose_finalists(shown, records)
         num_pruned = sum(record.state == PRUNED for record in records)
-        self._progress(SearchProgress(SEARCHING, done, self.budget.num_trials, seconds, left, best, num_pruned))
+        seconds = time.monotonic() - self._started
+        self._progress(SearchProgress(SEARCHING, len(records), wanted, seconds, left, best, num_pruned))
 
     def _tell(self, stage: str, num_done: int, num_wanted: int) -> None:
         if self._progress is not None:
             seconds = time.monotonic() - self._started
-            left = seconds / num_done * (num_wanted - num_done) if num_done else None
-            self._progress(SearchProgress(stage, num_done, num_wanted, seconds, left))
-
-    def _is_enough(self, job: Job) -> bool:
-        return self.budget.num_trials is not None and self._count(job) >= self.budget.num_trials
-
-    def _count(self, job: Job) -> int:
-        return len(job.list_trials(TrialState.COMPLETE, TrialState.PRUNED))
-
-
-__all__ = ["COMPLETE", "PRUNED", "Budget", "run_search"]
+            self._progress(
+                SearchProgress(stage, num_done, num_wanted, seconds, seconds / num_done * (num_wanted - num_done))
+            )

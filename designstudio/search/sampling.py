@@ -91,9 +91,10 @@ class DesignSampler(BaseSampler):
         raise NotImplementedError(param_name)
 
     def _propose(self, study: optuna.Study, trial: FrozenTrial, seed: int) -> dict[str, Any]:
-        sampler = _MAKERS[self._plan.sampler](seed)
+        # Some samplers are new, or say that they do not handle something that is handled here.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            sampler = _MAKERS[self._plan.sampler](seed)
             space = sampler.infer_relative_search_space(study, trial)
             together = sampler.sample_relative(study, trial, space)
             return {

@@ -1,0 +1,194 @@
+"""`designstudio search`: find the best design."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.stopping import stop_on_signal
+from designstudio.errors import StudioError
+
+if TYPE_CHECKING:
+    from designstudio.score.monte_carlo import Score
+    from designstudio.search.finalists import Finalist, Verification
+    from designstudio.search.progress import SearchProgress
+    from designstudio.search.records import TrialRecord
+    from designstudio.search.results import SearchResult
+    from designstudio.study import Measure
+
+DEFAULT_TRIALS = 100
+StorageOption = Annotated[
+    str | None,
+    typer.Option("--storage", help="Address of a database to share, such as postgresql://user@host/name.", metavar="URL"),
+]
+
+
+def search(
+    study: Annotated[Path, typer.Argument(help="A study file with a section [search].", metavar="STUDY")],
+    trials: Annotated[int | None, typer.Option(help=f"Designs to try; default: {DEFAULT_TRIALS}.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Search for so long instead.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; with 1 the result depends on the study file alone.")] = 1,
+    storage: StorageOption = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Refuse to begin a new search.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the search; default: the study's name with -search.", metavar="DIR")
+    ] = None,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Search the designs that a study allows for the best one, and check the finalists on fresh data.
+
+    Everything finished is kept in the folder of the search: after Ctrl-C the same command goes on.
+
+    Example: designstudio search study.toml --trials 100 --out my-search --json result.json
+    """
+    from designstudio.search.crew import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.run import Budget, run_search  # noqa: PLC0415
+    from designstudio.study.file import read_study  # noqa: PLC0415
+
+    use_cost_file(cost_file)
+    check_output(json)
+    if trials is not None and minutes is not None:
+        raise StudioError("Give --trials or --minutes, not both.")
+    budget = Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_TRIALS if trials is None else trials)
+    question = read_study(study).replace(seed=seed)
+    folder = out if out is not None else Path(f"{study.stem}-search")
+    console = Console(stderr=True)
+    said = "Stopping after the trials that have begun ..."
+    with (
+        stop_on_signal(lambda: console.print(said)) as should_stop,
+        _show(console, _first_objective(question)) as progress,
+    ):
+        result = run_search(
+            question,
+            folder,
+            budget,
+            storage=storage,
+            num_workers=workers,
+            source=Source(study.resolve(), seed, cost_file),
+            must_exist=resume,
+            progress=progress,
+            should_stop=should_stop,
+        )
+    _print_result(result, folder)
+    from designstudio.present.search import write_search  # noqa: PLC0415  (imports the plotting stack)
+
+    names = write_search(result, folder)
+    typer.echo(f"Wrote {', '.join(names)} to {folder}.")
+    write_json(json, result.as_dict())
+
+
+def _first_objective(question: Any) -> "Measure | None":
+    from designstudio.search.readings import list_objectives  # noqa: PLC0415
+
+    return list_objectives(question)[0] if question.search is not None else None
+
+
+@contextmanager
+def _show(console: Console, measure: "Measure | None") -> Iterator[Callable[["SearchProgress"], None]]:
+    """A bar and the best designs so far, on the terminal's error stream."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
+    bar = Bar(*columns, TimeElapsedColumn(), console=console)
+    task = bar.add_task("Preparing", total=None, note="compiling")
+    with Live(bar, console=console, transient=True, refresh_per_second=4) as live:
+
+        def update(progress: "SearchProgress") -> None:
+            left = "" if progress.seconds_left is None else f", about {say_time(progress.seconds_left)} left"
+            pruned = f", {progress.num_pruned} given up early" if progress.num_pruned else ""
+            bar.update(
+                task,
+                description=f"{progress.stage[0].upper()}{progress.stage[1:]}",
+                total=progress.num_wanted,
+                completed=progress.num_done,
+                note=f"{'data sets' if progress.stage.startswith('verifying') else 'designs'}{pruned}{left}",
+            )
+            live.update(Group(_table_of_best(progress.best, measure), bar) if progress.best else bar)
+
+        yield update
+
+
+def _table_of_best(best: Sequence["TrialRecord"], measure: "Measure | None") -> Table:
+    table = Table(title="Best designs so far", box=SIMPLE_HEAD)
+    for column in ("trial", "levels", "trials", "stimuli", measure.label if measure else ""):
+        table.add_column(column, justify="left" if column == "stimuli" else "right")
+    for record in best:
+        score = record.scores[measure.label] if measure else ""
+        design = record.design
+        table.add_row(str(record.number), say_levels(design), say_trials(design), design["stimuli"], str(score))
+    return table
+
+
+def say_levels(design: dict[str, Any]) -> str:
+    """Levels in a few words."""
+    values = [f"{value:g}" for levels in design["levels"] for value in levels.values()]
+    return " / ".join(values) or "-"
+
+
+def say_trials(design: dict[str, Any]) -> str:
+    """Trials in a few words."""
+    return " + ".join(str(count) for count in design["trials"])
+
+
+def say_time(seconds: float) -> str:
+    """A duration in a few words."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def _print_result(result: "SearchResult", folder: Path) -> None:
+    from designstudio.search.verdict import describe_search  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if result.verification is not None and result.verification.finalists:
+        console.print(_table_of_finalists(result, result.verification))
+    for sentence in describe_search(result):
+        console.print(f"• {sentence}", markup=False)
+    console.print(f"{result.compilations} programs compiled, {result.seconds:.0f} s of work.")
+    if result.verification is None:
+        console.print(f"Stopped. The same command goes on where this ended; the search is kept in {folder}.", soft_wrap=True)
+
+
+def _table_of_finalists(result: "SearchResult", verification: "Verification") -> Table:
+    plan = result.question.search
+    fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}" if plan else ""
+    table = Table(
+        title=result.question.title or "Finalists",
+        caption=f"The last column of each score is from {fresh}. ± is the Monte Carlo error.",
+        box=SIMPLE_HEAD,
+    )
+    for column in ("", "levels", "trials", "stimuli", "minutes"):
+        table.add_column(column)
+    for measure in result.objectives:
+        table.add_column(f"{measure.label}\nin the search", justify="right")
+        table.add_column(f"{measure.label}\nfresh", justify="right")
+    for place, finalist in enumerate(verification.finalists):
+        name = "winner" if place == verification.winner and len(result.objectives) == 1 else finalist.design.name
+        table.add_row(name, *_row(finalist, result.objectives))
+    for evaluation, scores in zip(verification.references, verification.reference_scores, strict=True):
+        design = evaluation.design
+        cells = [cell for measure in result.objectives for cell in ("", str(scores[measure.label]))]
+        levels = " / ".join(f"{value:g}" for condition in design.conditions for value in condition.levels.values())
+        trials = " + ".join(str(condition.num_trials) for condition in design.conditions)
+        table.add_row(design.name, levels or "-", trials, str(design.stimuli), f"{design.minutes:.1f}", *cells)
+    return table
+
+
+def _row(finalist: "Finalist", objectives: Sequence["Measure"]) -> list[str]:
+    design = finalist.trial.design
+    cells = [say_levels(design), say_trials(design), design["stimuli"], f"{design['minutes']:.1f}"]
+    for measure in objectives:
+        cells += [_cell(finalist.trial.scores[measure.label]), _cell(finalist.fresh[measure.label])]
+    return cells
+
+
+def _cell(score: "Score") -> str:
+    return str(score)

@@ -1,0 +1,114 @@
+"""`designstudio sweep`: a design over a grid of values."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.search import StorageOption
+from designstudio.cli.stopping import stop_on_signal
+from designstudio.errors import StudioError
+from designstudio.score.monte_carlo import Score
+
+if TYPE_CHECKING:
+    from designstudio.search.sweep import SweepResult
+
+
+def sweep(
+    study: Annotated[Path, typer.Argument(help="A study file.", metavar="STUDY")],
+    along: Annotated[
+        list[str], typer.Option(help="A variable with its values: trials=30:300:30 or 'sigma[1]=0.1,0.2'. Up to two.")
+    ],
+    design: Annotated[str | None, typer.Option(help="Name of the design to vary; default: the study's first.")] = None,
+    fidelity: Annotated[str | None, typer.Option(help="information, importance or nuts.")] = None,
+    datasets: Annotated[int | None, typer.Option(help="Simulated participants for each point.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes that work at the same time.")] = 1,
+    storage: StorageOption = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the sweep; default: the study's name with -sweep.", metavar="DIR")
+    ] = None,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Evaluate a design over a grid of values, by as many workers as there are: power curves and contours.
+
+    Everything finished is kept in the folder of the sweep: after Ctrl-C the same command goes on.
+
+    Example: designstudio sweep study.toml --along trials=30:300:30 --along participants=10:40:10 --workers 2
+    """
+    from designstudio.search.crew import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.sweep import Grid, parse_along, run_sweep  # noqa: PLC0415
+    from designstudio.study.file import read_study  # noqa: PLC0415
+
+    use_cost_file(cost_file)
+    check_output(json)
+    question = read_study(study).replace(fidelity=fidelity, num_datasets=datasets, seed=seed)
+    if not question.designs:
+        raise StudioError("The study names no designs to vary: add [[designs]].")
+    variables = dict(parse_along(text) for text in along)
+    if len(variables) < len(along) or len(along) > 2:
+        raise StudioError("A sweep goes along one variable or two different ones.")
+    name = question.designs[0].name if design is None else question.design(design).name
+    grid = Grid(name, variables, question.fidelity, question.num_datasets)
+    folder = out if out is not None else Path(f"{study.stem}-sweep")
+    console = Console(stderr=True)
+    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn())
+    with (
+        stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
+        Bar(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True) as bar,
+    ):
+        task = bar.add_task("", total=len(grid.points))
+        result = run_sweep(
+            question,
+            grid,
+            folder,
+            storage=storage,
+            num_workers=workers,
+            source=Source(study.resolve(), seed, cost_file),
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            should_stop=should_stop,
+        )
+    Console().print(_as_table(result))
+    if not result.is_finished:
+        typer.echo(f"Stopped. The same command goes on where this ended; the sweep is kept in {folder}.")
+    elif question.goals:
+        from designstudio.cli.power import draw_power  # noqa: PLC0415
+
+        draw_power(result.tabulate_power(), folder / "power.png")
+        typer.echo(f"Wrote power.png to {folder}.")
+    write_json(folder / "result.json", result.as_dict())
+    write_json(json, result.as_dict())
+
+
+def _as_table(result: "SweepResult") -> Table:
+    table = Table(
+        title=f"{result.grid.design}: {result.question.title}".rstrip(": "),
+        caption=f"{result.grid.num_datasets} data sets each, fidelity {result.grid.fidelity}. ± is the Monte Carlo error.",
+        box=SIMPLE_HEAD,
+    )
+    evaluations = [evaluation for _, evaluation in result.points]
+    goals = list(dict.fromkeys(goal for evaluation in evaluations for goal in evaluation["power"]))
+    quantities = list(dict.fromkeys(name for evaluation in evaluations for name in evaluation["recovery"]))
+    for name in result.grid.along:
+        table.add_column(name, justify="right")
+    for title in (*(f"P({goal})" for goal in goals), *(f"RMSE of {name}" for name in quantities), "failed"):
+        table.add_column(title, justify="right")
+    for values, evaluation in result.points:
+        cells = [f"{value:g}" for value in values.values()]
+        cells += [_cell(evaluation["power"].get(goal)) for goal in goals]
+        cells += [_cell(evaluation["recovery"].get(name, {}).get("rmse")) for name in quantities]
+        table.add_row(*cells, str(evaluation["convergence"]["failed"]))
+    return table
+
+
+def _cell(score: dict[str, Any] | None) -> str:
+    if score is None or score["value"] is None:
+        return "-"
+    return str(Score(score["value"], score["mcse"]))

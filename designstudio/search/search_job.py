@@ -1,0 +1,151 @@
+"""A search as work for many: its name, its trials, and what one trial is."""
+
+import contextlib
+import math
+import re
+from collections.abc import Sequence
+
+import optuna
+from optuna.storages import BaseStorage
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from designstudio.evaluate.fingerprint import describe_question, digest, plain
+from designstudio.search.designs import Parameters, identify_design, list_distributions, suggest
+from designstudio.search.evaluate import Step, evaluate_steps
+from designstudio.search.feasible import find_design
+from designstudio.search.job import AbstractJob, Callback, get_plan
+from designstudio.search.race import Standing, is_beaten
+from designstudio.search.readings import list_objectives
+from designstudio.search.records import RECORD, read_record, read_standing, write_record
+from designstudio.search.sampling import DesignSampler
+from designstudio.study import Measure, SearchPlan, Study
+
+STARTS = "starts"
+# How many finalists there are, and how they are scored, matters neither for a score nor for a proposal.
+WITHOUT_EFFECT = ("num_finalists", "verify_fidelity", "num_fresh")
+
+
+class SearchJob(AbstractJob):
+    """A search that workers share."""
+
+    @property
+    def plan(self) -> SearchPlan:
+        """How designs are searched."""
+        return get_plan(self.question)
+
+    @property
+    def objectives(self) -> tuple[Measure, ...]:
+        """What the search is for."""
+        return list_objectives(self.question)
+
+    def add_waiting(self, num_trials: int) -> None:
+        """Have `num_trials` trials in all, whatever their state; those that failed are not counted."""
+        num = sum(trial.state != TrialState.FAIL for trial in self.list_trials())
+        for _ in range(num, num_trials):
+            self.study.enqueue_trial({})
+
+    def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
+        """Try the design of a trial on one block of data sets after the other."""
+        plan = self.plan
+        parameters = {key: suggest(trial, key, distribution) for key, distribution in list_distributions(plan.space).items()}
+        design = find_design(plan, parameters, f"trial {trial.number}")
+        assert design is not None  # noqa: S101  (the sampler proposes nothing else)
+        if self._copy_twin(trial, identify_design(design)):
+            return
+        steps: dict[int, Standing] = {}
+        rivals: list[int] = []
+
+        def goes_on(step: Step) -> bool:
+            steps[step.num_datasets] = step.standing
+            value = step.scores[self.objectives[0]].value
+            if len(self.objectives) == 1 and math.isfinite(value):
+                trial.report(value, step.num_datasets)
+                on_change()
+            if plan.races and step.num_datasets < plan.num_datasets:
+                rival = is_beaten(step.standing, self._list_rivals(step.num_datasets), plan.num_datasets)
+                rivals.extend([] if rival is None else [rival])
+            return not rivals
+
+        last = evaluate_steps(
+            self.question, design, plan.fidelity, block_size=plan.block_size, num_datasets=plan.num_datasets, goes_on=goes_on
+        )
+        # Whoever was silent for too long finds that another worker has the trial now: then this result is one too many.
+        with contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError, ValueError):
+            beaten_by = rivals[0] if rivals else None
+            write_record(trial, design, last, plan.limits, steps, worker=worker, beaten_by=beaten_by)
+            self._tell(trial, [last.scores[measure].value for measure in self.objectives], is_pruned=bool(rivals))
+
+    def _tell(self, trial: optuna.Trial, values: list[float], *, is_pruned: bool) -> None:
+        if is_pruned or not all(math.isfinite(value) for value in values):
+            self.study.tell(trial, state=TrialState.PRUNED)
+        else:
+            self.study.tell(trial, values)
+
+    def _list_rivals(self, num_datasets: int) -> dict[int, Standing]:
+        """Where those stood after so many data sets that must be beaten: the best one, or all if there are several aims."""
+        complete = [trial for trial in self.list_trials(TrialState.COMPLETE) if read_record(trial).is_candidate]
+        if len(self.objectives) == 1 and complete:
+            complete = [self._find_best(complete)]
+        standings = {trial.number: read_standing(trial, num_datasets) for trial in complete}
+        return {number: standing for number, standing in standings.items() if standing is not None}
+
+    def _find_best(self, complete: list[FrozenTrial]) -> FrozenTrial:
+        sign = -1 if self.objectives[0].is_larger_better else 1
+        return min(complete, key=lambda trial: (sign * trial.values[0], trial.number))
+
+    def _copy_twin(self, trial: optuna.Trial, key: str) -> bool:
+        """Once every design of a small space was tried, the next is one of them again: its result is copied."""
+        for other in self.list_trials(TrialState.COMPLETE, TrialState.PRUNED):
+            design = find_design(self.plan, other.params)
+            if RECORD in other.user_attrs and design is not None and identify_design(design) == key:
+                nothing_done = {"seconds": 0.0, "compiled": 0, "num_datasets": 0, "num_failed": 0, "same_as": other.number}
+                record = {**other.user_attrs[RECORD], **nothing_done}
+                trial.set_user_attr(RECORD, record)
+                for label, over in record["exceeds"].items():
+                    trial.set_constraint(label, over)
+                self._tell(trial, list(other.values or []), is_pruned=other.state == TrialState.PRUNED)
+                return True
+        return False
+
+
+def name_search(question: Study) -> str:
+    """The same for the same question, and another as soon as anything differs that matters for a score or a proposal."""
+    described = {key: value for key, value in plain(get_plan(question)).items() if key not in WITHOUT_EFFECT}
+    return f"{slugify(question)}-{digest({**describe_question(question), 'search': described})[:10]}"
+
+
+def slugify(question: Study) -> str:
+    """A study's title as part of a name."""
+    return re.sub(r"[^a-z0-9]+", "-", (question.title or "search").lower()).strip("-")[:40]
+
+
+def create_search(question: Study, storage: BaseStorage, starts: Sequence[Parameters]) -> SearchJob:
+    """A new search, or the one that is already there."""
+    directions = [
+        StudyDirection.MAXIMIZE if measure.is_larger_better else StudyDirection.MINIMIZE
+        for measure in list_objectives(question)
+    ]
+    study = optuna.create_study(
+        storage=storage, study_name=name_search(question), directions=directions, load_if_exists=True
+    )
+    if STARTS not in study.user_attrs:
+        study.set_metric_names([measure.label for measure in list_objectives(question)])
+        study.set_user_attr("title", question.title)
+        study.set_user_attr(STARTS, [dict(parameters) for parameters in starts])
+    return _with_sampler(SearchJob(question, storage, study))
+
+
+def load_search(question: Study, storage: BaseStorage) -> SearchJob | None:
+    """The search for this question that a storage holds; None if it holds none."""
+    try:
+        study = optuna.load_study(study_name=name_search(question), storage=storage)
+    except KeyError:
+        return None
+    return _with_sampler(SearchJob(question, storage, study)) if STARTS in study.user_attrs else None
+
+
+def _with_sampler(job: SearchJob) -> SearchJob:
+    job.study.sampler = DesignSampler(job.plan, job.study.user_attrs[STARTS], job.question.seed)
+    job.study.pruner = optuna.pruners.NopPruner()
+    return job

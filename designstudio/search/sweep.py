@@ -1,0 +1,221 @@
+"""Grids of designs: variables over some values, every point evaluated in full, by the same workers as a search."""
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import xarray as xr
+from optuna.storages import BaseStorage
+from optuna.trial import TrialState
+
+from designstudio.design import Design
+from designstudio.errors import StudioError
+from designstudio.evaluate.curves import vary_design
+from designstudio.evaluate.fingerprint import describe_question, digest, plain
+from designstudio.evaluate.run import evaluate_design
+from designstudio.search.conduct import begin_run, check_workers, conduct, take_up
+from designstudio.search.crew import Source
+from designstudio.search.folder import RunFolder
+from designstudio.search.job import AbstractJob, Callback
+from designstudio.search.records import RECORD
+from designstudio.search.search_job import slugify
+from designstudio.study import Study
+
+SWEEP = "sweep"
+MOST_POINTS = 2000
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Values of some variables of a design.
+
+    Attributes:
+        design: name of the study's design that is varied.
+        along: variables, as `vary_design` knows them, and their values.
+        fidelity: how points are evaluated.
+        num_datasets: for each point.
+    """
+
+    design: str
+    along: Mapping[str, tuple[float, ...]]
+    fidelity: str
+    num_datasets: int
+
+    @property
+    def points(self) -> list[dict[str, float]]:
+        """All combinations; the last variable changes fastest."""
+        return [dict(zip(self.along, values, strict=True)) for values in itertools.product(*self.along.values())]
+
+    def build(self, question: Study, point: Mapping[str, float]) -> Design:
+        """The design at a point.
+
+        Raises:
+            StudioError: if there is none.
+        """
+        design = question.design(self.design)
+        for variable, value in point.items():
+            design = vary_design(design, variable, value)
+        return design
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepResult:
+    """Evaluations of all points that are done, as plain data.
+
+    Attributes:
+        question: the study.
+        grid: what was varied.
+        points: each with its values and its evaluation; see `Evaluation.as_dict`.
+    """
+
+    question: Study
+    grid: Grid
+    points: tuple[tuple[dict[str, float], dict[str, Any]], ...]
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all points are done."""
+        return len(self.points) == len(self.grid.points)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "title": self.question.title,
+            "design": self.grid.design,
+            "along": {name: list(values) for name, values in self.grid.along.items()},
+            "points": [{"values": values, "evaluation": evaluation} for values, evaluation in self.points],
+        }
+
+    def tabulate_power(self) -> xr.Dataset:
+        """`value` and `mcse` of the chance to reach each goal, over goal and variables; NaN where a point is missing."""
+        goals = list(dict.fromkeys(goal for _, evaluation in self.points for goal in evaluation["power"]))
+        shape = (len(goals), *(len(values) for values in self.grid.along.values()))
+        table = {key: np.full(shape, np.nan) for key in ("value", "mcse")}
+        for values, evaluation in self.points:
+            place = tuple(self.grid.along[name].index(value) for name, value in values.items())
+            for key, array in table.items():
+                for number, goal in enumerate(goals):
+                    given = evaluation["power"].get(goal, {}).get(key)
+                    array[(number, *place)] = np.nan if given is None else given
+        dims = ("goal", *self.grid.along)
+        coords = {"goal": goals, **{name: np.array(values) for name, values in self.grid.along.items()}}
+        return xr.Dataset({key: (dims, array) for key, array in table.items()}, coords=coords)
+
+
+class SweepJob(AbstractJob):
+    """A sweep that workers share."""
+
+    @property
+    def grid(self) -> Grid:
+        """What is varied."""
+        kept = self.study.user_attrs[SWEEP]
+        along = {name: tuple(values) for name, values in kept["along"].items()}
+        return Grid(kept["design"], along, kept["fidelity"], kept["num_datasets"])
+
+    def add_waiting(self) -> None:
+        """Line up all points that are not there yet."""
+        num = sum(trial.state != TrialState.FAIL for trial in self.list_trials())
+        for point in self.grid.points[num:]:
+            self.study.enqueue_trial(point)
+
+    def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
+        """Evaluate one point."""
+        grid = self.grid
+        point = {name: trial.suggest_float(name, min(values), max(values)) for name, values in grid.along.items()}
+        evaluation = evaluate_design(
+            self.question, grid.build(self.question, point), fidelity=grid.fidelity, num_datasets=grid.num_datasets
+        ).as_dict()
+        trial.set_user_attr(RECORD, {"evaluation": evaluation, "worker": worker})
+        gain = evaluation["identifiability"]["information_gain"]["all"]["value"]
+        self.study.tell(trial, 0.0 if gain is None else gain)
+
+
+def parse_along(text: str) -> tuple[str, tuple[float, ...]]:
+    """A variable and its values, such as trials=30:300:30 (from, to, step) or sigma[1]=0.1,0.2,0.3.
+
+    Raises:
+        StudioError: if the text is neither.
+    """
+    name, equals, rest = text.partition("=")
+    try:
+        if not equals or not name.strip():
+            raise ValueError
+        if ":" in rest:
+            first, last, step = (float(part) for part in rest.split(":"))
+            num = int(np.floor((last - first) / step * (1 + 1e-12))) + 1
+            if num < 1 or num > MOST_POINTS:
+                raise ValueError
+            return name.strip(), tuple(float(f"{first + step * k:.12g}") for k in range(num))
+        return name.strip(), tuple(float(part) for part in rest.split(","))
+    except (ValueError, ZeroDivisionError):
+        raise StudioError(
+            f"--along takes a variable with its values, such as trials=30:300:30 (from, to, step) or sigma[1]=0.1,0.2, but "
+            f"{text!r} was given."
+        ) from None
+
+
+def run_sweep(
+    question: Study,
+    grid: Grid,
+    folder: Path | str,
+    *,
+    storage: str | None = None,
+    num_workers: int = 1,
+    source: Source | None = None,
+    progress: Callable[[int, int], None] = lambda done, all_: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SweepResult:
+    """Evaluate all points of a grid, or go on with it.
+
+    Raises:
+        StudioError: before anything is written, if a point is impossible or the storage cannot be reached.
+    """
+    points = grid.points
+    if not 1 <= len(points) <= MOST_POINTS:
+        raise StudioError(f"A sweep takes 1 to {MOST_POINTS} points, but {len(points)} were given.")
+    for point in points:
+        grid.build(question, point)
+    check_workers(num_workers, source)
+    at = RunFolder(Path(folder))
+    name = f"{slugify(question)}-sweep-{digest({**describe_question(question), SWEEP: plain(grid)})[:10]}"
+    opened = begin_run(at, name, storage)
+    try:
+        study = optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
+        study.set_user_attr(SWEEP, json.loads(json.dumps(dataclasses.asdict(grid))))
+        job = SweepJob(question, opened, study)
+        take_up(job, at)
+        job.add_waiting()
+        conduct(
+            job, at, num_workers=num_workers, source=source, storage=storage, deadline=None, should_stop=should_stop,
+            on_change=lambda: progress(job.count_finished(), len(points)),
+        )  # fmt: skip
+        return SweepResult(question, grid, _read_points(job))
+    finally:
+        at.end()
+
+
+def load_sweeps(question: Study, storage: BaseStorage) -> list[SweepJob]:
+    """Sweeps of this question that a storage holds."""
+    jobs = []
+    for name in optuna.get_all_study_names(storage):
+        study = optuna.load_study(study_name=name, storage=storage)
+        if SWEEP in study.user_attrs:
+            job = SweepJob(question, storage, study)
+            expected = digest({**describe_question(question), SWEEP: plain(job.grid)})[:10]
+            jobs += [job] if name.endswith(expected) else []
+    return jobs
+
+
+def _read_points(job: SweepJob) -> tuple[tuple[dict[str, float], dict[str, Any]], ...]:
+    order: Sequence[dict[str, float]] = job.grid.points
+    found = {tuple(t.params[name] for name in job.grid.along): t for t in job.list_trials(TrialState.COMPLETE)}
+    return tuple(
+        (point, found[tuple(point.values())].user_attrs[RECORD]["evaluation"])
+        for point in order
+        if tuple(point.values()) in found
+    )
