@@ -40,6 +40,7 @@ def search(
     storage: StorageOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Refuse to begin a new search.")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    heartbeat: Annotated[int, typer.Option(help="Seconds between signs of life, in a shared database.")] = 10,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the search; default: the study's name with -search.", metavar="DIR")
     ] = None,
@@ -77,6 +78,7 @@ def search(
             num_workers=workers,
             source=Source(study.resolve(), seed, cost_file),
             must_exist=resume,
+            heartbeat=heartbeat,
             progress=progress,
             should_stop=should_stop,
         )

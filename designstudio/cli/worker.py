@@ -17,7 +17,7 @@ def worker(
     storage: Annotated[str, typer.Option(help="The search's database, or its journal file.", metavar="URL")],
     minutes: Annotated[float | None, typer.Option(help="Leave after so long; default: when nothing is left to do.")] = None,
     seed: Annotated[int | None, typer.Option(help="The search's seed, if it was given one.")] = None,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for a search that has not begun yet.")] = 60.0,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for work that is not lined up yet.")] = 60.0,
     heartbeat: Annotated[int, typer.Option(help="Seconds between signs of life.")] = 10,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,
     run: Annotated[Path | None, typer.Option(hidden=True)] = None,
@@ -36,7 +36,7 @@ def worker(
 
     from designstudio.search.folder import RunFolder  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.jobs import find_job  # noqa: PLC0415
-    from designstudio.search.storage import GRACE, HEARTBEAT, hide_password, open_storage  # noqa: PLC0415
+    from designstudio.search.storage import close_storage, hide_password, open_storage  # noqa: PLC0415
     from designstudio.search.worker import run_worker  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 
@@ -44,7 +44,7 @@ def worker(
     question = read_study(study).replace(seed=seed)
     if "://" not in storage and not Path(storage).exists():
         raise StudioError(f"There is no journal '{storage}': begin the search first, or give its database.")
-    opened = open_storage(storage, heartbeat=heartbeat, grace=max(1, round(heartbeat * GRACE / HEARTBEAT)))
+    opened = open_storage(storage, heartbeat=heartbeat)
     parent = os.getppid()
     with stop_on_signal() as is_stopped:
         started = time.monotonic()
@@ -66,5 +66,7 @@ def worker(
                 # A worker that a search has started must not outlive it.
                 should_stop=lambda: is_stopped() or (folder is not None and os.getppid() != parent),
                 deadline=None if minutes is None else time.monotonic() + 60 * minutes,
+                patience=wait if folder is None else 0.0,
             )
+    close_storage(opened)
     typer.echo(f"{num_finished} trials finished.")

@@ -9,14 +9,16 @@ from optuna.trial import TrialState
 from designstudio.errors import StudioError
 from designstudio.search.crew import Crew, Source
 from designstudio.search.folder import RunFolder
-from designstudio.search.job import AbstractJob, Callback
-from designstudio.search.storage import hide_password, open_storage
-from designstudio.search.worker import OWNER, run_worker
+from designstudio.search.job import OWNER, AbstractJob, Callback
+from designstudio.search.storage import HEARTBEAT, hide_password, open_storage
+from designstudio.search.worker import run_worker
 
 EMBEDDED = "its own journal"
 
 
-def begin_run(folder: RunFolder, name: str, storage: str | None, *, must_exist: bool = False) -> BaseStorage:
+def begin_run(
+    folder: RunFolder, name: str, storage: str | None, *, must_exist: bool = False, heartbeat: int = HEARTBEAT
+) -> BaseStorage:
     """Open the storage of a run and take possession of its folder.
 
     Args:
@@ -24,6 +26,7 @@ def begin_run(folder: RunFolder, name: str, storage: str | None, *, must_exist: 
         name: of the job.
         storage: address of a database; by default a journal in the folder.
         must_exist: whether to refuse a new run.
+        heartbeat: seconds between signs of life, where the storage takes them.
 
     Raises:
         StudioError: before anything is written, if the folder is another job's or the database cannot be reached.
@@ -32,7 +35,7 @@ def begin_run(folder: RunFolder, name: str, storage: str | None, *, must_exist: 
     is_there = folder.check(name, place)
     if must_exist and not is_there:
         raise StudioError(f"There is nothing to resume in '{folder.path}': leave out --resume, or give the right --out.")
-    opened = None if storage is None else open_storage(storage)
+    opened = None if storage is None else open_storage(storage, heartbeat=heartbeat)
     folder.begin(name, place)
     return open_storage(str(folder.journal)) if opened is None else opened
 

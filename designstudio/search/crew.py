@@ -13,8 +13,7 @@ from optuna.trial import TrialState
 
 from designstudio.errors import StudioError
 from designstudio.search.folder import RunFolder
-from designstudio.search.job import AbstractJob
-from designstudio.search.worker import OWNER
+from designstudio.search.job import OWNER, AbstractJob
 
 # Seconds between looks.
 PAUSE = 0.3

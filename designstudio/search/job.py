@@ -12,6 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 from designstudio.errors import StudioError
 from designstudio.study import SearchPlan, Study
 
+OWNER = "worker"
+
 Callback = Callable[[], None]
 
 
@@ -39,6 +41,10 @@ class AbstractJob(abc.ABC):
             on_change: called whenever something has been stored.
         """
 
+    def is_open(self) -> bool:
+        """Whether new trials may be begun beyond those that wait."""
+        return False
+
     def list_trials(self, *states: TrialState) -> list[FrozenTrial]:
         """Trials in some states; by default all."""
         return self.study.get_trials(deepcopy=False, states=states or None)
@@ -47,12 +53,13 @@ class AbstractJob(abc.ABC):
         """How many trials are complete or were given up."""
         return len(self.list_trials(TrialState.COMPLETE, TrialState.PRUNED))
 
-    def claim(self) -> optuna.Trial | None:
+    def claim(self, worker: str) -> optuna.Trial | None:
         """The next trial that waits, if there is one; nobody else gets it."""
         for waiting in self.list_trials(TrialState.WAITING):
-            # A sign of life first: a trial that runs without one would soon count as lost.
-            self.beat(waiting._trial_id)
             try:
+                # Whose it is, and a sign of life, come first: a trial that runs without them could not be taken up again.
+                self.storage.set_trial_user_attr(waiting._trial_id, OWNER, worker)
+                self.beat(waiting._trial_id)
                 if self.storage.set_trial_state_values(waiting._trial_id, TrialState.RUNNING):
                     return optuna.Trial(self.study, waiting._trial_id)
             except optuna.exceptions.UpdateFinishedTrialError:

@@ -24,6 +24,7 @@ from designstudio.search.results import SearchResult
 from designstudio.search.sampling import check_sampler
 from designstudio.search.screen import screen_designs
 from designstudio.search.search_job import STARTS, SearchJob, create_search, load_search, name_search
+from designstudio.search.storage import HEARTBEAT, close_storage
 from designstudio.study import Study
 
 # Best designs that are shown while searching.
@@ -56,6 +57,7 @@ def run_search(
     source: Source | None = None,
     must_exist: bool = False,
     verifies: bool = True,
+    heartbeat: int = HEARTBEAT,
     store: Store | None = None,
     progress: SearchCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -71,6 +73,7 @@ def run_search(
         source: where other processes read the study; needed for more than one worker.
         must_exist: whether to refuse to begin a new search.
         verifies: whether to score the finalists.
+        heartbeat: seconds between signs of life, in a shared database.
         store: where finished evaluations are kept.
         progress: called with a `SearchProgress` as work gets done.
         should_stop: asked again and again; if true, the search ends after the trials that have begun, without finalists.
@@ -83,7 +86,7 @@ def run_search(
     check_feasible(plan)
     check_workers(num_workers, source)
     at = RunFolder(Path(folder))
-    opened = begin_run(at, name_search(question), storage, must_exist=must_exist)
+    opened = begin_run(at, name_search(question), storage, must_exist=must_exist, heartbeat=heartbeat)
     try:
         reporter = _Reporter(question, budget, progress)
         job = load_search(question, opened)
@@ -92,6 +95,7 @@ def run_search(
         take_up(job, at)
         if budget.num_trials is not None:
             job.add_waiting(budget.num_trials)
+        job.set_time(60 * (budget.minutes or 0))
         reporter.begin(job)
         conduct(
             job, at, num_workers=num_workers, source=source, storage=storage, deadline=reporter.deadline,
@@ -111,6 +115,7 @@ def run_search(
             screened=plan.num_screened if job.study.user_attrs[STARTS] else 0,
         )
     finally:
+        close_storage(opened)
         at.end()
 
 

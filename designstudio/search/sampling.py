@@ -77,12 +77,15 @@ class DesignSampler(BaseSampler):
             return dict(self._starts[trial.number])
         tried = self._list_tried(study, trial)
         rng = np.random.default_rng((self._seed, trial.number))
+        # Whoever began this trial before may have been killed while noting its parameters: those that are there stay.
+        noted = dict(trial.params)
         for _ in range(MOST_ATTEMPTS):
-            parameters = canonicalize(self._plan.space, self._propose(study, trial, int(rng.integers(2**31))))
+            proposed = self._propose(study, trial, int(rng.integers(2**31)))
+            parameters = canonicalize(self._plan.space, proposed | noted)
             design = find_design(self._plan, parameters)
-            if design is not None and identify_design(design) not in tried:
+            if design is not None and identify_design(design) not in tried and noted.items() <= parameters.items():
                 return parameters
-        return _draw_new(self._plan, rng, tried)
+        return _draw_new(self._plan, rng, tried, noted)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -116,11 +119,10 @@ class DesignSampler(BaseSampler):
         return set(self._keys.values())
 
 
-def _draw_new(plan: SearchPlan, rng: np.random.Generator, tried: set[str]) -> dict[str, Any]:
+def _draw_new(plan: SearchPlan, rng: np.random.Generator, tried: set[str], noted: dict[str, Any]) -> dict[str, Any]:
     """A random design that was not tried; if all were, one of them again, which then costs nothing."""
-    candidates = draw_feasible(plan, rng, 200)
-    for parameters in candidates:
-        design = find_design(plan, parameters)
-        if design is not None and identify_design(design) not in tried:
-            return dict(parameters)
-    return dict(candidates[0])
+    candidates = [canonicalize(plan.space, dict(parameters) | noted) for parameters in draw_feasible(plan, rng, 1000)]
+    candidates = [parameters for parameters in candidates if noted.items() <= parameters.items()]
+    allowed = [(parameters, find_design(plan, parameters)) for parameters in candidates]
+    keys = [(parameters, identify_design(design)) for parameters, design in allowed if design is not None]
+    return next((parameters for parameters, key in keys if key not in tried), keys[0][0])

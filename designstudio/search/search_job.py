@@ -3,7 +3,9 @@
 import contextlib
 import math
 import re
-from collections.abc import Sequence
+import time
+import warnings
+from collections.abc import Iterator, Sequence
 
 import optuna
 from optuna.storages import BaseStorage
@@ -21,7 +23,7 @@ from designstudio.search.records import RECORD, read_record, read_standing, writ
 from designstudio.search.sampling import DesignSampler
 from designstudio.study import Measure, SearchPlan, Study
 
-STARTS = "starts"
+STARTS, UNTIL = "starts", "until"
 # How many finalists there are, and how they are scored, matters neither for a score nor for a proposal.
 WITHOUT_EFFECT = ("num_finalists", "verify_fidelity", "num_fresh")
 
@@ -38,6 +40,14 @@ class SearchJob(AbstractJob):
     def objectives(self) -> tuple[Measure, ...]:
         """What the search is for."""
         return list_objectives(self.question)
+
+    def is_open(self) -> bool:
+        """Whether the time for searching is not over yet; if trials are counted, it never begins."""
+        return time.time() < self.study.user_attrs.get(UNTIL, 0.0)
+
+    def set_time(self, seconds: float) -> None:
+        """Search from now on for so long, on whatever machine."""
+        self.study.set_user_attr(UNTIL, time.time() + seconds)
 
     def add_waiting(self, num_trials: int) -> None:
         """Have `num_trials` trials in all, whatever their state; those that failed are not counted."""
@@ -60,7 +70,8 @@ class SearchJob(AbstractJob):
             steps[step.num_datasets] = step.standing
             value = step.scores[self.objectives[0]].value
             if len(self.objectives) == 1 and math.isfinite(value):
-                trial.report(value, step.num_datasets)
+                with _taken_up_again():
+                    trial.report(value, step.num_datasets)
                 on_change()
             if plan.races and step.num_datasets < plan.num_datasets:
                 rival = is_beaten(step.standing, self._list_rivals(step.num_datasets), plan.num_datasets)
@@ -71,7 +82,7 @@ class SearchJob(AbstractJob):
             self.question, design, plan.fidelity, block_size=plan.block_size, num_datasets=plan.num_datasets, goes_on=goes_on
         )
         # Whoever was silent for too long finds that another worker has the trial now: then this result is one too many.
-        with contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError, ValueError):
+        with _taken_up_again(), contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError, ValueError):
             beaten_by = rivals[0] if rivals else None
             write_record(trial, design, last, plan.limits, steps, worker=worker, beaten_by=beaten_by)
             self._tell(trial, [last.scores[measure].value for measure in self.objectives], is_pruned=bool(rivals))
@@ -107,6 +118,14 @@ class SearchJob(AbstractJob):
                 self._tell(trial, list(other.values or []), is_pruned=other.state == TrialState.PRUNED)
                 return True
         return False
+
+
+@contextlib.contextmanager
+def _taken_up_again() -> Iterator[None]:
+    """Optuna warns about what it is told a second time: the same, by whoever takes up a trial that was interrupted."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*already (reported|set)")
+        yield
 
 
 def name_search(question: Study) -> str:

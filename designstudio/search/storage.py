@@ -12,14 +12,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from designstudio.errors import StudioError
 
-# Seconds between signs of life of a worker, and without one until its trial is given to another.
-HEARTBEAT, GRACE = 10, 45
+# Seconds between signs of life of a worker; after how many missing ones its trial is given to another.
+HEARTBEAT, PATIENT_BEATS = 10, 4
 # Seconds until a database that does not answer counts as unreachable.
 PATIENCE = 10
 
 
-def open_storage(target: str, *, heartbeat: int = HEARTBEAT, grace: int = GRACE) -> BaseStorage:
+def open_storage(target: str, *, heartbeat: int = HEARTBEAT) -> BaseStorage:
     """Open a journal file, or a database by its URL.
+
+    Args:
+        target: path or URL.
+        heartbeat: seconds between signs of life of a worker.
 
     Raises:
         StudioError: if it cannot be reached.
@@ -38,7 +42,7 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT, grace: int = GRACE)
             url,
             engine_kwargs=engine if "postgresql" in url else None,
             heartbeat_interval=heartbeat,
-            grace_period=grace,
+            grace_period=heartbeat * PATIENT_BEATS,
             heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
         )
     except (SQLAlchemyError, ImportError, RuntimeError, OSError) as error:
@@ -46,6 +50,13 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT, grace: int = GRACE)
             f"The storage '{hide_password(target)}' cannot be reached ({_say_first(error)}): check the address and that the "
             "database is running."
         ) from None
+
+
+def close_storage(storage: BaseStorage) -> None:
+    """Close connections to a database."""
+    if isinstance(storage, RDBStorage):
+        storage.remove_session()
+        storage.engine.dispose()
 
 
 def _open_journal(path: Path) -> BaseStorage:

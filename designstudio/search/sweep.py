@@ -24,6 +24,7 @@ from designstudio.search.folder import RunFolder
 from designstudio.search.job import AbstractJob, Callback
 from designstudio.search.records import RECORD
 from designstudio.search.search_job import slugify
+from designstudio.search.storage import close_storage
 from designstudio.study import Study
 
 SWEEP = "sweep"
@@ -196,6 +197,7 @@ def run_sweep(
         )  # fmt: skip
         return SweepResult(question, grid, _read_points(job))
     finally:
+        close_storage(opened)
         at.end()
 
 

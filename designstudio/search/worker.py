@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 import optuna
 from optuna.trial import TrialState
 
-from designstudio.search.job import AbstractJob, Callback
+from designstudio.search.job import OWNER, AbstractJob, Callback
 
 # Seconds between looks whether another worker's trial was lost, once there is nothing else to do.
 PAUSE = 0.5
-OWNER = "worker"
 
 
 def run_worker(
@@ -21,6 +20,7 @@ def run_worker(
     name: str,
     should_stop: Callable[[], bool] = lambda: False,
     deadline: float | None = None,
+    patience: float = 0.0,
     on_change: Callback = lambda: None,
 ) -> int:
     """Work until nothing is left to do.
@@ -29,27 +29,31 @@ def run_worker(
         job: what is to be done.
         name: of this worker.
         should_stop: asked before each trial; a trial that has begun is finished.
-        deadline: go on with new trials until then (seconds of `time.monotonic`); by default only those that wait are done.
+        deadline: begin no trial after that (seconds of `time.monotonic`).
+        patience: seconds to wait for the first trial, where work may not be lined up yet.
         on_change: called whenever something has been stored.
 
     Returns:
         How many trials this worker has finished.
     """
-    num_finished = 0
+    num_finished, started = 0, time.monotonic()
     while not should_stop() and (deadline is None or time.monotonic() < deadline):
         optuna.storages.fail_stale_trials(job.study)
-        trial = job.claim()
-        if trial is None and deadline is not None:
+        trial = job.claim(name)
+        if trial is None and job.is_open():
             trial = job.study.ask()
         if trial is None:
             job.retry_lost()
             if job.list_trials(TrialState.WAITING):
                 continue
+            may_begin = num_finished == 0 and time.monotonic() - started < patience
             # Only where workers give signs of life can a trial that still runs turn out to be lost.
-            if job.heartbeat is None or not job.list_trials(TrialState.RUNNING):
+            may_be_lost = job.heartbeat is not None and bool(job.list_trials(TrialState.RUNNING))
+            if not may_begin and not may_be_lost:
                 break
             time.sleep(PAUSE)
             continue
+        # Again: whoever wanted the trial at the same moment may have written over it.
         trial.set_user_attr(OWNER, name)
         with _signs_of_life(job, trial):
             job.run_trial(trial, worker=name, on_change=on_change)

@@ -58,6 +58,23 @@ def test_a_small_space_is_exhausted_without_repeats_and_then_repeats():
     assert set(keys[3:]) <= set(keys[:3])
 
 
+def test_parameters_that_a_killed_worker_had_noted_are_kept():
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=DesignSampler(PLAN, (), 0))
+    distributions = list_distributions(PLAN.space)
+    noted = {"sigma_low": 0.3}
+    study.add_trial(
+        optuna.create_trial(
+            state=optuna.trial.TrialState.WAITING, params=noted, distributions={"sigma_low": distributions["sigma_low"]}
+        )
+    )
+    trial = study.ask()
+    parameters = {name: suggest(trial, name, distribution) for name, distribution in distributions.items()}
+    assert parameters["sigma_low"] == 0.3
+    assert canonicalize(PLAN.space, parameters) == parameters
+    assert find_design(PLAN, parameters) is not None
+
+
 def test_starts_come_first():
     starts = [
         {"sigma_low": 0.06, "sigma_high": 0.3, "low_share": 0.5},
