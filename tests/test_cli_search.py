@@ -1,0 +1,101 @@
+"""`designstudio search`, `worker` and `sweep` as a user types them."""
+
+import json
+
+import pytest
+
+from tests.search.make_search import TEXT
+from tests.test_cli import run
+
+
+VARIED = "levels = 2\nsigma = { range = [0.05, 0.35] }\nlow_share = { range = [0.2, 0.8] }"
+BEFORE_SEARCH = TEXT[: TEXT.index("[search]")]
+DESIGN = """
+[stimuli]
+low = 0.25
+high = 5.0
+[[designs]]
+name = "a"
+conditions = [{ trials = 45, sigma = 0.1 }, { trials = 45, sigma = 0.2 }]
+"""
+
+
+def write(folder, text=TEXT):
+    (folder / "study.toml").write_text(text)
+
+
+def test_search_finds_verifies_and_writes_everything(tmp_path):
+    write(tmp_path)
+    result = run("search", "study.toml", "--trials", "6", "--out", "found", "--json", "result.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "6 designs were tried" in result.stdout
+    assert "The winner, finalist-1" in result.stdout
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert [trial["state"] in ("complete", "pruned") for trial in found["trials"]] == [True] * 6
+    assert len(found["finalists"]) == 2
+    names = {path.name for path in (tmp_path / "found").iterdir()}
+    assert {"search.journal", "result.json", "trials.csv", "history.png", "designs.svg"} <= names
+    again = run(
+        "search", "study.toml", "--trials", "6", "--out", "found", "--resume", "--json", "again.json", folder=tmp_path
+    )
+    assert again.returncode == 0, again.stderr
+    assert json.loads((tmp_path / "again.json").read_text())["trials"] == found["trials"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (VARIED, "sigma = 0.1", "search space is empty"),
+        ("[search.space]", 'constraints = [{ score = "minutes", at_most = 1 }]\n[search.space]', "the closest has 7.5"),
+        ("trials = 90", 'trials = "many"', "trials must be numbers, but 'many' was given"),
+        ("range = [0.05, 0.35]", "range = [0.35, 0.05]", "A range needs its low end first"),
+        ("datasets = 32", 'objectives = [{ score = "rmse" }]', "The score 'rmse' needs quantities"),
+        ("datasets = 32", 'objectives = [{ score = "rsme", of = ["beta"] }]', "did you mean 'rmse'"),
+        ("datasets = 32", 'objectives = [{ score = "rmse", of = ["betta"] }]', "did you mean 'beta'"),
+        ("datasets = 32", 'objectives = [{ score = "power" }]', "The study has no goals"),
+        ("datasets = 32", 'sampler = "cmaes"', "pip install cmaes"),
+        ("datasets = 32", 'sampler = "best"', "Unknown sampler 'best'"),
+        ("levels = 2", "levels = { range = [1, 9] }", "levels must be from 1 to 4"),
+        ("low_share = {", "sigma_r = {", "Levels set one parameter, but sigma and sigma_r were given"),
+    ],
+)  # fmt: skip
+def test_a_search_that_cannot_be_is_one_sentence_and_nothing_is_written(tmp_path, old, new, sentence):
+    from designstudio.errors import StudioError
+    from designstudio.search.run import Budget, run_search
+    from designstudio.study import read_study
+
+    assert old in TEXT
+    write(tmp_path, TEXT.replace(old, new))
+    with pytest.raises(StudioError, match=sentence.replace("(", r"\(")) as error:
+        run_search(read_study(tmp_path / "study.toml"), tmp_path / "out", Budget(5))
+    assert "\n" not in str(error.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_wrong_input_exits_with_2_and_writes_nothing(tmp_path):
+    write(tmp_path, BEFORE_SEARCH + DESIGN)
+    result = run("search", "study.toml", folder=tmp_path)
+    assert result.returncode == 2
+    assert "The study has no search: add a section [search.space]" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_a_worker_without_a_search_says_so(tmp_path):
+    write(tmp_path)
+    result = run("worker", "study.toml", "--storage", "nowhere.journal", folder=tmp_path)
+    assert result.returncode == 2
+    assert "There is no journal 'nowhere.journal'" in result.stderr
+
+
+def test_a_sweep_on_two_workers_draws_a_power_curve(tmp_path):
+    goal = '[[goals]]\nkind = "excludes"\nquantity = "beta"\n'
+    write(tmp_path, BEFORE_SEARCH + goal + DESIGN)
+    along = ("--along", "trials=30:90:30", "--along", "participants=1,5")
+    result = run("sweep", "study.toml", *along, "--datasets", "20", "--fidelity", "information", "--workers", "2",
+                 "--json", "sweep.json", folder=tmp_path)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    points = json.loads((tmp_path / "sweep.json").read_text())["points"]
+    assert [tuple(point["values"].values()) for point in points] == [(30, 1), (30, 5), (60, 1), (60, 5), (90, 1), (90, 5)]
+    assert (tmp_path / "study-sweep" / "power.png").stat().st_size > 5000
+    assert "P(beta is not neutral)" in result.stdout.replace("\n", " ") or "neutral" in result.stdout
