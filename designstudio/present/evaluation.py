@@ -12,13 +12,11 @@ from designstudio.evaluate.study import StudyResult
 from designstudio.present.behavior import draw_behavior
 from designstudio.present.calibration import draw_calibration
 from designstudio.present.comparison import draw_confusion
-from designstudio.present.figures import save_figure
+from designstudio.present.files import write_figures, write_text
 from designstudio.present.identifiability import draw_correlations, draw_pair
 from designstudio.present.recovery import draw_contraction, draw_coverage, draw_recovery
 from designstudio.present.tables import write_csv
 from designstudio.present.theme import label_quantities
-
-SUFFIXES = (".png", ".svg")
 
 
 def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
@@ -31,10 +29,7 @@ def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
         part = folder / f".{names[-1]}"
         evaluation.summaries.to_netcdf(part, engine="h5netcdf")
         os.replace(part, folder / names[-1])
-    for name, figure in draw_evaluation(result).items():
-        save_figure(figure, *(folder / f"{name}{suffix}" for suffix in SUFFIXES))
-        names.append(f"{name}.png")
-    return names
+    return [*names, *write_figures(draw_evaluation(result), folder)]
 
 
 def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
@@ -76,7 +71,7 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
 
 def write_scores(result: StudyResult, folder: Path) -> None:
     """All scores, as JSON, and as a table with one row a score."""
-    _write(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    write_text(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
     rows = [
         {
             "design": evaluation.design.name,
@@ -90,9 +85,3 @@ def write_scores(result: StudyResult, folder: Path) -> None:
         for name, (value, mcse) in scores.items()
     ]
     write_csv(folder / "scores.csv", rows)
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}")
-    part.write_text(text)
-    os.replace(part, path)

@@ -19,7 +19,15 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from designstudio.errors import StudioError
-from designstudio.present.theme import BOKEH_FONT_SIZES, FONT_SIZES, Series, join_lines, set_options
+from designstudio.present.theme import (
+    BOKEH_FONT_SIZES,
+    FONT_SIZES,
+    REFERENCE_COLOR,
+    Series,
+    join_lines,
+    set_options,
+    style_texts,
+)
 
 DPI = 150
 NUM_TICKS = 5
@@ -38,6 +46,12 @@ BOKEH_PIXELS_PER_INCH = 110
 def count_columns(num_panels: int) -> int:
     """Columns for a number of panels: rows of nearly equal lengths, none too long for a page."""
     return math.ceil(num_panels / math.ceil(num_panels / MAX_COLUMNS))
+
+
+def round_ticks(low: float, high: float, *, is_whole: bool = False) -> list[float]:
+    """A few round numbers between two ends."""
+    ticks = MaxNLocator(NUM_TICKS, integer=is_whole, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [float(tick) for tick in ticks if low <= tick <= high]
 
 
 def save_figure(figure: hv.core.Dimensioned, *paths: str | Path, dpi: int = DPI) -> Path:
@@ -177,6 +191,20 @@ def arrange_panels(
     )
 
 
+def frame_bare(overlay: hv.Overlay, **options: Any) -> hv.Overlay:
+    """A panel whose own axes do not show; for the options see `frame_panel`."""
+    hidden: dict[str, Any] = {"xticks": [(0.0, "")], "yticks": [(0.0, "")], "xaxis": None, "yaxis": None}
+    return frame_panel(overlay, xlabel="", ylabel="", **hidden, **options)
+
+
+def say_instead(text: str, *, title: str = "") -> hv.Layout:
+    """A figure that says why there is nothing to see."""
+    axes = (3.0, 1.0)
+    labels = style_texts(hv.Labels([(0.5, 0.5, text)]), REFERENCE_COLOR)
+    panel = frame_bare(hv.Overlay([labels]), xlim=(0.0, 1.0), ylim=(0.0, 1.0), axes=axes)
+    return arrange_panels([panel], num_columns=1, title=title, axes=axes)
+
+
 def _wrap(title: str, inches: float) -> str:
     width = max(12, int(inches / INCHES_PER_LETTER))
     return "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in title.split("\n"))
@@ -212,7 +240,16 @@ def _space_ticks(axes: Sequence[str], plot: Any, _: Any) -> None:
 
 def _draw_legend(legend: Sequence[Series], num_columns: int, plot: Any, _: Any) -> None:
     handles = [
-        Line2D([], [], color=s.color, marker=s.marker or "", linestyle=s.dash or "none", markersize=4, label=s.label)
+        Line2D(
+            [],
+            [],
+            color=s.color,
+            marker=s.marker or "",
+            linestyle=s.dash or "none",
+            markersize=4,
+            markerfacecolor="white" if s.is_hollow else s.color,
+            label=s.label,
+        )
         for s in legend
     ]
     figure = plot.handles["fig"]

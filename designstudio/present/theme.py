@@ -47,6 +47,7 @@ class Series(NamedTuple):
     color: str
     marker: str | None = None
     dash: Dash | None = None
+    is_hollow: bool = False
 
 
 IDENTITY = Series("identity", REFERENCE_COLOR, dash="dashed")
@@ -138,11 +139,15 @@ def style_points(element: hv.Points, series: Series, *, size: float = 4.0, alpha
     # matplotlib takes the area. Thin white rims keep neighbours apart; Bokeh's cross is all line.
     rim = {"line_width": 3.0} if series.marker == CROSS else {"line_color": "white", "line_width": 0.5}
     marker = "x" if series.marker == CROSS else series.marker
+    color, edge, width = (series.color, "white", 0.4)
+    if series.is_hollow:
+        color, edge, width = "white", series.color, 0.8
+        rim = {"line_color": series.color, "line_width": 1.2}
     return set_options(
         element,
-        matplotlib={"color": series.color, "marker": series.marker, "s": size**2, "alpha": alpha}
-        | {"edgecolors": "white", "linewidth": 0.4},
-        bokeh={"color": series.color, "marker": marker, "size": 1.6 * size, "alpha": alpha, **rim},
+        matplotlib={"color": color, "marker": series.marker, "s": size**2, "alpha": alpha}
+        | {"edgecolors": edge, "linewidth": width},
+        bokeh={"color": color, "marker": marker, "size": 1.6 * size, "alpha": alpha, **rim},
     )
 
 
@@ -180,6 +185,15 @@ def style_texts(element: hv.Labels, color: str) -> hv.Labels:
         element,
         matplotlib={"color": color, "size": FONT_SIZES["ticks"]},
         bokeh={"text_color": color, "text_font_size": f"{BOKEH_FONT_SIZES['ticks']}pt"},
+    )
+
+
+def align_texts(element: hv.Labels, across: str, up: str = "center", *, color: str = BLACK) -> hv.Labels:
+    """Texts that begin (left), are centred or end (right) at their places, and hang below them (top) or stand on them."""
+    return set_options(
+        style_texts(element, color),
+        matplotlib={"horizontalalignment": across, "verticalalignment": up},
+        bokeh={"text_align": across, "text_baseline": "middle" if up == "center" else up},
     )
 
 

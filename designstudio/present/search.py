@@ -1,0 +1,67 @@
+"""All files of a search: its trials as JSON and CSV, figures as PNG and SVG."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import holoviews as hv
+
+from designstudio.design import Design
+from designstudio.present.designs import draw_designs
+from designstudio.present.files import write_figures, write_text
+from designstudio.present.front import draw_front
+from designstudio.present.history import draw_history
+from designstudio.present.tables import write_csv
+from designstudio.present.variables import draw_importance, draw_parallel
+from designstudio.search.finalists import Verification
+from designstudio.search.results import SearchResult
+
+
+def write_search(result: SearchResult, folder: Path) -> list[str]:
+    """Write everything about a search into a folder; returns the names of what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    names = ["result.json"]
+    if result.records:
+        write_csv(folder / "trials.csv", list_trials(result))
+        names.append("trials.csv")
+    return [*names, *write_figures(draw_search(result), folder)]
+
+
+def draw_search(result: SearchResult) -> dict[str, hv.Layout]:
+    """Figures of a search, by name."""
+    figures = {"history": draw_history(result)}
+    if len(result.objectives) > 1:
+        figures["front"] = draw_front(result)
+    figures |= {"importance": draw_importance(result), "parallel": draw_parallel(result)}
+    if result.verification is not None and result.verification.finalists:
+        designs = _name_finalists(result.verification, len(result.objectives))
+        designs |= {evaluation.design.name: evaluation.design for evaluation in result.verification.references}
+        figures["designs"] = draw_designs(designs, title=result.question.title)
+    return figures
+
+
+def list_trials(result: SearchResult) -> list[dict[str, Any]]:
+    """One row a trial: what was chosen, what it has shown, and what it took."""
+    parameters = list(dict.fromkeys(name for record in result.records for name in record.parameters))
+    rows = []
+    for record in result.records:
+        row: dict[str, Any] = {"number": record.number, "state": record.state}
+        row |= {name: record.parameters.get(name, "") for name in parameters}
+        for measure in result.objectives:
+            score = record.scores.get(measure.label)
+            row[f"{measure.label} value"] = f"{score.value:.6g}" if score else ""
+            row[f"{measure.label} mcse"] = f"{score.mcse:.2g}" if score else ""
+        row["num_datasets"] = record.num_datasets
+        row["is_feasible"] = record.is_feasible if record.scores else ""
+        rows.append({**row, "seconds": f"{record.seconds:.3f}"})
+    return rows
+
+
+def _name_finalists(verification: Verification, num_objectives: int) -> dict[str, Design]:
+    """The designs of the finalists, by what they are and which trial found them; several objectives have no winner."""
+    names = {}
+    for place, finalist in enumerate(verification.finalists):
+        kind = "winner" if num_objectives == 1 and place == verification.winner else "finalist"
+        names[f"{kind}, trial {finalist.trial.number}"] = finalist.design
+    return names
