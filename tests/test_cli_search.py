@@ -7,7 +7,6 @@ import pytest
 from tests.search.make_search import TEXT
 from tests.test_cli import run
 
-
 VARIED = "levels = 2\nsigma = { range = [0.05, 0.35] }\nlow_share = { range = [0.2, 0.8] }"
 BEFORE_SEARCH = TEXT[: TEXT.index("[search]")]
 DESIGN = """

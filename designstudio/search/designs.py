@@ -1,8 +1,8 @@
 """Designs as Optuna's parameters: what may vary, one canonical form for each design, and the design it stands for.
 
 Levels are described by the lowest, the highest, and where those between lie. Equivalent descriptions (levels in another
-order, values that play no role, numbers that differ beyond three digits) have one canonical form; designs are told apart by
-`identify_design`, so none is evaluated twice.
+order, values that play no role, numbers that differ beyond three digits) are one design: `identify_design` tells designs
+apart, so that none is evaluated twice.
 """
 
 import math
@@ -43,26 +43,16 @@ def list_distributions(space: Space) -> dict[str, BaseDistribution]:
 
 
 def canonicalize(space: Space, parameters: Parameters) -> dict[str, Any]:
-    """The canonical form: the same for all descriptions of a design."""
+    """Numbers of three digits, levels in order: the same for all descriptions of a design, in what plays a role in it.
+
+    What plays none, such as the share of trials at the lowest of one level, stays as it was proposed: samplers must see
+    bad results where they looked, or they look there again.
+    """
     given = {name: _round(space, name, value) for name, value in parameters.items()}
-    distributions = list_distributions(space)
-    num_levels = int(_value(space, given, "levels"))
     names = [name for name in _name_levels(space) if name in given]
-    if len(names) == 2:
-        low, high = sorted((given[names[0]], given[names[1]]))
-        num_levels = num_levels if low < high or 1 not in space.options("levels") else 1
-        given |= {names[0]: low, names[1]: high if num_levels > 1 else low}
-        if "levels" in given:
-            given["levels"] = num_levels
-    is_free = _value(space, given, "spacing") == FREE
-    between = [name for name in MIDDLES if name in given]
-    used = between[: max(0, num_levels - 2)] if is_free else []
-    given |= dict(zip(used, sorted(given[name] for name in used), strict=True))
-    # There may be fewer levels between than there could be: the others play no role.
-    given |= {name: 0.5 for name in between if name not in used}
-    inert = [*(["spacing"] if num_levels < 3 else []), *(["low_share"] if num_levels == 1 else [])]
-    inert += ["stimuli.num_values"] if _value(space, given, "stimuli.distribution") != GRID else []
-    return given | {name: _first_value(distributions[name]) for name in inert if name in given}
+    given |= dict(zip(names, sorted(given[name] for name in names), strict=True))
+    between = [name for name in MIDDLES if name in given][: max(0, int(_value(space, given, "levels")) - 2)]
+    return given | dict(zip(between, sorted(given[name] for name in between), strict=True))
 
 
 def build_design(space: Space, parameters: Parameters, name: str = "design") -> Design:
@@ -199,10 +189,6 @@ def _distribute(variable: Variable, *, is_whole: bool = False, is_log: bool = Fa
 
 def _value(space: Space, parameters: Parameters, name: str) -> Any:
     return parameters[name] if name in parameters else space.get(name)
-
-
-def _first_value(distribution: BaseDistribution) -> Any:
-    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
 
 
 def _round(space: Space, name: str, value: Any) -> Any:

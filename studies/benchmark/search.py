@@ -137,8 +137,10 @@ def measure_rate(num_workers: int, cores: int, num_trials: int = 400) -> float:
 
 def list_times(journal: Path) -> list[float]:
     """When each trial was finished."""
-    storage = open_storage(str(journal)) if journal.exists() else None
-    names = [] if storage is None else optuna.get_all_study_names(storage)
+    if not journal.exists():
+        return []
+    storage = open_storage(str(journal))
+    names = optuna.get_all_study_names(storage)
     if not names:
         return []
     trials = optuna.load_study(study_name=names[0], storage=storage).trials

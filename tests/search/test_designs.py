@@ -79,8 +79,11 @@ def test_a_design_has_the_trials_and_levels_that_were_asked_for(uniform):
 def test_what_plays_no_role_does_not_make_another_design():
     base = place_parameters(WIDE, [0.5] * len(list_distributions(WIDE))) | {"levels": 1, "stimuli.distribution": "uniform"}
     other = base | {"sigma_high": 0.34, "spacing": "linear", "low_share": 0.7, "stimuli.num_values": 9, "middle_1": 0.9}
-    low = min(base["sigma_low"], base["sigma_high"])
-    assert canonicalize(WIDE, base | {"sigma_low": low}) == canonicalize(WIDE, other | {"sigma_low": low})
+    base |= {"sigma_low": 0.1}
+    other |= {"sigma_low": 0.1}
+    assert canonicalize(WIDE, base) != canonicalize(WIDE, other)
+    designs = [build_design(WIDE, canonicalize(WIDE, parameters)) for parameters in (base, other)]
+    assert identify_design(designs[0]) == identify_design(designs[1])
 
 
 def test_spacing_puts_the_levels_between_where_it_says():
