@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: quickstart quickstart-results test lint types layers unit benchmark paper calibration zoo clean
+.PHONY: quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -37,7 +37,18 @@ benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/actors.py
 	$(BIN)/python studies/benchmark/fits.py
 	$(BIN)/python studies/benchmark/evaluations.py
+	$(BIN)/python studies/benchmark/search.py
 	$(BIN)/python studies/readme.py
+
+# The search of studies/search. About two minutes.
+search: $(VENV)/.installed
+	@rm -rf $(VENV)/search
+	@COLUMNS=120 $(BIN)/designstudio search studies/search/study.toml --trials 100 --out $(VENV)/search > $(VENV)/search.txt
+	@mkdir -p studies/search/results
+	@sed '/^Wrote /d' $(VENV)/search.txt > studies/search/results/output.txt
+	@cd $(VENV)/search && cp result.json trials.csv history.png designs.png importance.png parallel.png \
+		$(CURDIR)/studies/search/results
+	@cat studies/search/results/output.txt
 
 # Every synthetic result of the paper, next to its own numbers. Under half an hour.
 paper: $(VENV)/.installed

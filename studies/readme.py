@@ -27,8 +27,11 @@ def main() -> None:
 def fill(text: str) -> str:
     """The text with every block made anew."""
     blocks = {
-        "quickstart": make_quickstart(),
+        "quickstart": make_output("quickstart"),
         "act": make_action(),
+        "search": make_output("search"),
+        "racing": as_markdown(read_rows("search_racing.csv")),
+        "workers": as_markdown(read_rows("search_workers.csv")),
         "speed": as_markdown(read_rows("evaluations_speed.csv")),
         "agreement": as_markdown(read_rows("evaluations_agreement.csv")),
         "coverage": as_markdown(read_rows("evaluations_coverage.csv")),
@@ -43,9 +46,9 @@ def fill(text: str) -> str:
     return text
 
 
-def make_quickstart() -> str:
-    """What `make quickstart` printed when its results were committed."""
-    printed = (ROOT / "studies" / "quickstart" / "results" / "output.txt").read_text()
+def make_output(study: str) -> str:
+    """What the command of a study printed when its results were committed."""
+    printed = (ROOT / "studies" / study / "results" / "output.txt").read_text()
     return "```\n" + "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()) + "\n```"
 
 

@@ -51,6 +51,8 @@ def test_every_part_that_is_commented_out_works_when_it_is_used():
     assert [quantity.name for quantity in study.quantities] == ["ratio"]
     assert [design.name for design in study.designs][-2:] == ["two-blocks", "bean-bag"]
     assert study.analysis.shared == ("sigma",)
+    assert study.search is not None
+    assert study.search.space.searched == ("sigma", "levels", "low_share", "stimuli.distribution")
 
 
 def test_init_writes_the_example_and_ends_with_the_next_command(tmp_path, monkeypatch):
