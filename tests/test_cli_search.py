@@ -1,6 +1,10 @@
 """`designstudio search`, `worker` and `sweep` as a user types them."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -78,6 +82,30 @@ def test_wrong_input_exits_with_2_and_writes_nothing(tmp_path):
     assert "The study has no search: add a section [search.space]" in result.stderr
     assert "Traceback" not in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path):
+    write(tmp_path)
+    command = [sys.executable, "-m", "designstudio", "search", "study.toml", "--trials", "400"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        journal = tmp_path / "study-search" / "search.journal"
+        deadline = time.monotonic() + 120
+        # A few trials have begun.
+        while time.monotonic() < deadline and (not journal.exists() or journal.read_text().count('"designstudio"') < 4):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        output, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, error
+    assert "The same command goes on where this ended" in output
+    assert "Traceback" not in error
+    kept = json.loads((tmp_path / "study-search" / "result.json").read_text())
+    finished = [trial for trial in kept["trials"] if trial["state"] in ("complete", "pruned")]
+    assert 4 <= len(finished) < 400
+    assert not any(trial["state"] in ("running", "fail") for trial in kept["trials"])
 
 
 def test_a_worker_without_a_search_says_so(tmp_path):

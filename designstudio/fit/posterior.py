@@ -5,6 +5,7 @@ Groups: `posterior`, `sample_stats` (dims dataset, chain, draw), `log_likelihood
 root.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -70,9 +71,14 @@ def build_posterior(
         "priors": json.dumps({name: str(prior) for name, prior in model.priors.items()}),
         "settings": json.dumps(settings.as_dict()),
         "seed": seed,
-        "versions": json.dumps({package: version(package) for package in PACKAGES}),
+        "versions": _list_versions(),
     }
     return tree
+
+
+@functools.cache
+def _list_versions() -> str:
+    return json.dumps({package: version(package) for package in PACKAGES})
 
 
 def save_posterior(posterior: xr.DataTree, path: Path | str) -> None:

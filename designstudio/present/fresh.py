@@ -9,7 +9,6 @@ import numpy as np
 from designstudio.present import theme
 from designstudio.present.theme import GREEN, ORANGE, PURPLE, SKY, Series
 from designstudio.score.monte_carlo import Score
-from designstudio.search.finalists import read_fresh
 from designstudio.search.results import SearchResult
 from designstudio.study import Measure
 
@@ -39,8 +38,9 @@ def list_fresh(result: SearchResult) -> list[Fresh]:
         return []
     finalists = [Fresh(f.design.name, f.trial.number, f.fresh, FINALIST) for f in result.verification.finalists]
     own = []
-    for place, evaluation in enumerate(result.verification.references):
-        name, scores = evaluation.design.name, read_fresh(result.objectives, result.question, evaluation)
+    references = zip(result.verification.references, result.verification.reference_scores, strict=True)
+    for place, (evaluation, scores) in enumerate(references):
+        name = evaluation.design.name
         look = Series(f"{name}, fresh data", _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)])
         own.append(Fresh(name, None, scores, look))
     return [*finalists, *own]

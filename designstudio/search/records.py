@@ -9,6 +9,7 @@ import optuna
 from optuna.trial import FrozenTrial
 
 from designstudio.score.monte_carlo import Score
+from designstudio.search.designs import identify_design
 from designstudio.search.evaluate import Step, describe_design, scores_as_json
 from designstudio.search.race import Standing
 from designstudio.study import Limit, Measure
@@ -95,6 +96,7 @@ def write_record(
         RECORD,
         {
             "design": describe_design(design),
+            "key": identify_design(design),
             "scores": scores_as_json(step.scores),
             "num_datasets": step.num_datasets,
             "num_failed": step.num_failed,

@@ -88,7 +88,7 @@ def run_search(
     at = RunFolder(Path(folder))
     opened = begin_run(at, name_search(question), storage, must_exist=must_exist, heartbeat=heartbeat)
     try:
-        reporter = _Reporter(question, budget, progress)
+        reporter = _Reporter(question, budget, progress, should_stop)
         job = load_search(question, opened)
         if job is None:
             job = create_search(question, opened, screen_designs(question, reporter.tell_screening))
@@ -126,8 +126,10 @@ def _is_enough(job: SearchJob, budget: Budget) -> bool:
 class _Reporter:
     """Turns what happens into `SearchProgress`."""
 
-    def __init__(self, question: Study, budget: Budget, progress: SearchCallback | None) -> None:
-        self._question, self._budget, self._progress = question, budget, progress
+    def __init__(
+        self, question: Study, budget: Budget, progress: SearchCallback | None, should_stop: Callable[[], bool]
+    ) -> None:
+        self._question, self._budget, self._progress, self._should_stop = question, budget, progress, should_stop
         self._started, self._num_before = time.monotonic(), 0
 
     @property
@@ -141,10 +143,12 @@ class _Reporter:
 
     def tell_screening(self, num_done: int, num_wanted: int) -> None:
         """Report how many designs were screened."""
+        self._stop_if_asked()
         self._tell(SCREENING, num_done, num_wanted)
 
     def tell_verifying(self, of_design: EvaluationProgress) -> None:
         """Report how many data sets of a finalist were fitted."""
+        self._stop_if_asked()
         if self._progress is not None:
             stage = f"{VERIFYING}: {of_design.stage}"
             self._progress(
@@ -163,6 +167,11 @@ class _Reporter:
         num_pruned = sum(record.state == PRUNED for record in records)
         seconds = time.monotonic() - self._started
         self._progress(SearchProgress(SEARCHING, len(records), wanted, seconds, left, best, num_pruned))
+
+    def _stop_if_asked(self) -> None:
+        """Between trials a search just ends; screening and verifying are given up, and done again by the next run."""
+        if self._should_stop():
+            raise KeyboardInterrupt
 
     def _tell(self, stage: str, num_done: int, num_wanted: int) -> None:
         if self._progress is not None:

@@ -116,7 +116,7 @@ def compare_workers(out: Path) -> None:
     write_csv(out / "search_workers.csv", rows)
 
 
-def measure_rate(num_workers: int, cores: int, num_trials: int = 400) -> float:
+def measure_rate(num_workers: int, cores: int, num_trials: int = 200) -> float:
     """Trials in a minute between the first and the last quarter of the trials, when all workers have begun."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "designstudio", "search", str(STUDY), "--trials", str(num_trials), "--out", folder]
