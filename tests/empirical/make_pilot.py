@@ -65,3 +65,9 @@ def lay_out(cost, model: BehaviorModel, trials, posterior, fixed, *, factor=1.0,
     request = FitRequest((cost,), known, model.per_condition, settings=SETTINGS, seed=12345)
     scale = Scale(factor, unit)
     return EmpiricalFit("a pilot", measured, report, scale, request, {cost: model}, {cost: posterior}, {}, None, 1.0)
+
+
+def find_moments(prior):
+    """Mean and sd of the logarithm."""
+    logs = np.log(prior.quantile((np.arange(2000) + 0.5) / 2000))
+    return logs.mean(), logs.std()

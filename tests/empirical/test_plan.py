@@ -3,33 +3,39 @@
 import dataclasses
 import importlib.util
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
-from designstudio.actors import ExactActor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.cli import app
 from designstudio.cli.plan import describe_plan, print_plan, print_precision
-from designstudio.costs import get_cost
 from designstudio.design import Stimuli
-from designstudio.empirical.people import describe_people
-from designstudio.empirical.pilot import describe_pilot, describe_space
 from designstudio.empirical.plan import choose_cost, compare_precision, plan_study
 from designstudio.empirical.plan_words import describe_design, describe_population, list_notes
-from designstudio.empirical.population import SMALLEST_SPREAD, Group, estimate_group, match_prior
 from designstudio.empirical.results import Comparison
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
 from designstudio.fit.pooling import pool_subjects
 from designstudio.parameters import analysis_priors
-from designstudio.priors import Constant, Interval, LogNormal, Uniform
-from designstudio.study import Known, Range, format_study, parse_study
-from designstudio.trials import make_trials
-from tests.empirical.make_pilot import BLURRED, CLEAR, LEVELS, NUM_SUBJECTS, NUM_TRIALS, TRUTH, make_pilot, make_truth
+from designstudio.priors import Interval, Uniform
+from designstudio.study import Known, Range, format_study, parse_study, read_study
+from tests.empirical.make_pilot import (
+    BLURRED,
+    CLEAR,
+    LEVELS,
+    NUM_SUBJECTS,
+    NUM_TRIALS,
+    TRUTH,
+    find_moments,
+    make_pilot,
+    make_truth,
+)
 
 NOWHERE = Store(None)
 
@@ -50,12 +56,6 @@ def free_pilot():
     return make_pilot(make_truth(2, is_known=False))
 
 
-def moments(prior):
-    """Mean and sd of the logarithm."""
-    logs = np.log(prior.quantile((np.arange(2000) + 0.5) / 2000))
-    return logs.mean(), logs.std()
-
-
 def spoil(fit, *places):
     """The same fit with some subjects' fits failed, and their draws nonsense."""
     ((cost, posterior),) = fit.posteriors.items()
@@ -70,7 +70,7 @@ def spoil(fit, *places):
 def test_the_population_is_recovered(study):
     # 20 subjects know the mean of a normal group to 0.22 of its spread and the spread to 16 %; fits know each a little less.
     for name, true in TRUTH.items():
-        (mean, spread), (found_mean, found_spread) = moments(true), moments(study.population.priors[name])
+        (mean, spread), (found_mean, found_spread) = find_moments(true), find_moments(study.population.priors[name])
         assert abs(found_mean - mean) < 4 * 0.3 * spread, name
         assert 0.3 < found_spread / spread < 1.8, name
 
@@ -126,7 +126,7 @@ def test_what_was_pooled_is_planned_from_the_group(pilot, study):
     pooled = dataclasses.replace(pilot, pooled={cost: pool_subjects(posterior, pilot.models[cost], num_draws=500)})
     planned = plan_study(pooled)
     for name, prior in planned.population.priors.items():
-        (mean, spread), (pooled_mean, pooled_spread) = moments(study.population.priors[name]), moments(prior)
+        (mean, spread), (pooled_mean, pooled_spread) = find_moments(study.population.priors[name]), find_moments(prior)
         # The same draws, once for the most likely group and once for the average one.
         assert pooled_mean == pytest.approx(mean, abs=0.25 * spread), name
         assert 0.7 < pooled_spread / spread < 1.6, name
@@ -185,139 +185,6 @@ def test_the_cost_is_the_one_asked_for_or_the_best(pilot):
         choose_cost(pilot, "linex")
 
 
-# Estimates of a group.
-
-
-def test_a_group_that_is_known_exactly_is_found_exactly():
-    rng = np.random.default_rng(0)
-    truth = rng.normal(1.0, 0.5, 40)
-    points = np.repeat(truth[None, :, None], 10, axis=2)
-    location, spread = estimate_group(points, np.zeros((40, 10)))
-    np.testing.assert_allclose([location[0], spread[0]], [truth.mean(), truth.std(ddof=1)], rtol=1e-6)
-
-
-def test_a_group_is_found_behind_noise_and_prior():
-    # Normal likelihoods of sd 0.5, normal priors N(0, 1): posteriors in closed form; the group is N(1, 0.3²).
-    rng = np.random.default_rng(1)
-    num, noise = 400, 0.5
-    seen = rng.normal(1.0, 0.3, num) + noise * rng.normal(size=num)
-    variance = 1 / (1 + 1 / noise**2)
-    draws = variance * seen[:, None] / noise**2 + np.sqrt(variance) * rng.normal(size=(num, 2000))
-    location, spread = estimate_group(draws[None], draws**2 / 2)
-    assert location[0] == pytest.approx(1.0, abs=4 * np.hypot(0.3, noise) / np.sqrt(num))
-    assert spread[0] == pytest.approx(0.3, abs=0.1)
-    # What the prior pulled together, and what a naive estimate would take for the group.
-    assert draws.mean(1).mean() == pytest.approx(0.8, abs=0.1)
-
-
-@pytest.mark.parametrize(("mean", "spread"), [(0.85, 0.05), (0.95, 0.05), (0.6, 0.1), (0.75, 0.15), (0.98, 0.015)])
-def test_a_prior_within_bounds_has_the_moments_of_the_group(mean, spread):
-    prior = match_prior(Group(np.log(mean), spread), Interval(0.5, 1.0))
-    found = moments(prior)
-    assert prior.support == Interval(0.5, 1.0)
-    assert 0.5 <= prior.median <= 1.0
-    assert found[0] == pytest.approx(np.log(mean), abs=0.1 * spread)
-    assert found[1] == pytest.approx(spread, rel=0.1)
-
-
-def test_a_prior_far_from_its_bounds_is_the_group():
-    prior = match_prior(Group(np.log(1.5), 0.1), Interval(0.0, np.inf))
-    assert prior == LogNormal(1.5, 0.1)
-
-
-# What becomes of each kind of parameter.
-
-
-def fake_posterior(model, values, fixed, num=30):
-    """A posterior with all draws close to the given values."""
-    rng = np.random.default_rng(3)
-    people = {name: np.asarray(value) * np.exp(0.1 * rng.normal(size=(num, 1))) for name, value in values.items()}
-    draws = {}
-    for name, value in people.items():
-        array = value[:, None, None, :] * np.exp(0.03 * rng.normal(size=(num, 2, 50, 1)))
-        dims = ("dataset", "chain", "draw", "condition")
-        draws[name] = (dims, array) if name in model.per_condition else (dims[:3], array[..., 0])
-    tree = {
-        "posterior": xr.Dataset(draws, coords={"dataset": np.arange(num)}),
-        "diagnostics": xr.Dataset({"is_good": ("dataset", np.ones(num, bool))}),
-        "constant_data": xr.Dataset(
-            {f"fixed_{name}": (("dataset", "condition"), value) for name, value in fixed.items()},
-            coords={"dataset": np.arange(num)},
-        ),
-    }
-    return xr.DataTree.from_dict(tree)
-
-
-def test_parameters_go_where_they_belong():
-    actor = ExactActor(get_cost("quadratic_effort"))
-    rng = np.random.default_rng(4)
-    measured = np.repeat(0.2 * np.exp(0.3 * rng.normal(size=(30, 1))), 2, axis=1)
-    model = BehaviorModel(actor, num_conditions=2, per_condition=["mu_0", "sigma"], fixed=["sigma_0", "sigma_r"])
-    values = {"mu_0": [1.0, 2.0], "sigma": [0.1, 0.3], "beta": [0.8, 0.8]}
-    fixed = {"sigma_0": np.full((30, 2), np.float32(0.15)), "sigma_r": measured}
-    people = describe_people(model, fake_posterior(model, values, fixed), None)
-    np.testing.assert_allclose(people.levels["sigma"], [0.1, 0.3], rtol=0.1)
-    assert [prior.median for prior in people.own["mu_0"]] == pytest.approx([1.0, 2.0], rel=0.1)
-    assert people.own["mu_0"][0].sigma == pytest.approx(0.1, rel=0.5)
-    assert people.population["sigma_0"] == Constant(0.15)
-    assert people.population["sigma_r"].sigma == pytest.approx(0.3, rel=0.35)
-    assert set(people.population) == {"sigma_0", "sigma_r", "beta"}
-    # One level for all conditions that was measured is what everyone has, but two are levels.
-    model = BehaviorModel(actor, num_conditions=2, fixed=["sigma"])
-    values = {"mu_0": [1.0], "sigma_0": [0.2], "sigma_r": [0.1], "beta": [0.8]}
-    people = describe_people(model, fake_posterior(model, values, {"sigma": np.tile([0.1, 0.2], (30, 1))}), None)
-    assert people.levels == {"sigma": [0.1, 0.2]}
-    assert people.population["mu_0"].sigma >= SMALLEST_SPREAD
-
-
-def lay_out_trials(*stimuli):
-    """One subject whose conditions show these."""
-    shown = np.concatenate(stimuli)
-    index = np.repeat(np.arange(len(stimuli)), [len(part) for part in stimuli])
-    return make_trials(shown, shown, condition_index=index)
-
-
-def test_few_stimuli_are_a_list_and_many_a_range():
-    rng = np.random.default_rng(5)
-    grid = np.repeat([0.5, 1.0, 1.5], 20)
-    assert describe_pilot(lay_out_trials(grid, grid), {}, {}).stimuli == Stimuli("list", values=(0.5, 1.0, 1.5))
-    own = describe_pilot(lay_out_trials(grid, 2 * grid), {}, {})
-    assert [c.stimuli.values for c in own.conditions] == [(0.5, 1.0, 1.5), (1.0, 2.0, 3.0)]
-    even, log_even = rng.uniform(0.5, 3.0, 200), np.exp(rng.uniform(np.log(0.5), np.log(3.0), 200))
-    for values, name in ((even, "uniform"), (log_even, "log-uniform")):
-        design = describe_pilot(lay_out_trials(values[:100], values[100:]), {}, {})
-        assert design.stimuli.distribution == name
-        assert [c.stimuli for c in design.conditions] == [None, None]
-    halves = describe_pilot(lay_out_trials(even[even < 1.5], even[even >= 1.5]), {}, {})
-    assert [c.stimuli.support[0] for c in halves.conditions] == pytest.approx([0.5, 1.5], abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1.0, 2.0, 3.0], ("grid", 1.0, 3.0, 3)),
-        ([1.0, 2.0, 4.0], ("log-uniform", 1.0, 4.0, None)),
-        ([2.0], ("uniform", 1.8, 2.2, None)),
-    ],
-)
-def test_a_search_takes_a_list_as_a_grid_or_a_range(values, expected):
-    shown = np.repeat(values, 10)
-    design = describe_pilot(lay_out_trials(shown), {}, {})
-    space = describe_space(design, [0.1], shown)
-    names = ("distribution", "low", "high", "num_values")
-    assert tuple(space.variables.get(f"stimuli.{name}") for name in names) == pytest.approx(expected)
-    assert space.level == Range(0.05, 0.2)
-
-
-def test_levels_of_a_search_stay_where_actors_are_trained():
-    shown = np.repeat([1.0, 2.0], 10)
-    design = describe_pilot(lay_out_trials(shown), {}, {})
-    assert describe_space(design, [0.015, 0.4], shown).level == Range(0.01, 0.5)
-
-
-# Words and command.
-
-
 def test_a_plan_is_told_in_words(pilot, study, capsys):
     words = describe_population(pilot, study)
     assert words[0].startswith("μ₀, prior mean: 1.")
@@ -334,14 +201,36 @@ def test_a_plan_is_told_in_words(pilot, study, capsys):
     assert plain["population"]["mu_0"]["low"] == 0.1
 
 
-def test_the_command_refuses_before_it_works(tmp_path):
+def run_plan(monkeypatch, fit, *arguments):
+    """The command, with a fit that needs no folder."""
+    files = types.SimpleNamespace(load_fit=lambda folder: fit)
+    monkeypatch.setitem(sys.modules, "designstudio.empirical.files", files)
+    return CliRunner().invoke(app, ["plan", "--from", "fits", *map(str, arguments)])
+
+
+def test_the_command_plans_compares_and_says_what_is_next(tmp_path, monkeypatch, pilot, study):
+    out, report = tmp_path / "my study.toml", tmp_path / "plan.json"
+    result = run_plan(monkeypatch, pilot, "--out", out, "--datasets", 20, "--json", report)
+    assert result.exit_code == 0, result.output
+    assert read_study(out) == study
+    assert out.read_text().startswith("# Planned from a pilot: the population is that of its 20 subjects.")
+    assert "seconds_per_trial = 5 is a guess" in out.read_text()
+    for words in ("Planned and achieved precision", f"designstudio evaluate '{out}'", f"designstudio search '{out}'"):
+        assert words in result.output
+    assert len(json.loads(report.read_text())["precision"]) == 4
+
+
+def test_the_command_never_replaces_a_file_unless_told(tmp_path, monkeypatch, pilot, study):
     path = tmp_path / "study.toml"
     path.write_text("mine")
-    if importlib.util.find_spec("designstudio.empirical.files") is None:
-        pytest.skip("fits cannot be loaded yet")
-    result = CliRunner().invoke(app, ["plan", "--from", str(tmp_path / "nothing"), "--out", str(path)])
+    result = run_plan(monkeypatch, pilot, "--out", path, "--datasets", 0)
     assert "already" in str(result.exception)
     assert path.read_text() == "mine"
+    result = run_plan(monkeypatch, pilot, "--out", path, "--datasets", 0, "--force")
+    assert result.exit_code == 0
+    assert "Planned and achieved" not in result.output
+    assert read_study(path) == study
+    assert "at least 10" in str(run_plan(monkeypatch, pilot, "--out", tmp_path / "b.toml", "--datasets", 5).exception)
 
 
 def test_the_command_writes_a_study_that_can_be_read(tmp_path, pilot):
