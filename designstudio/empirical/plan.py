@@ -45,7 +45,7 @@ def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -
         cost,
         (pilot,),
         title=title or _choose_title(fit, cost),
-        actor=EXACT if isinstance(model.actor, ExactActor) else AMORTIZED,
+        actor=_choose_actor(fit, cost),
         population=Population(people.population),
         analysis=Analysis(
             priors={name: prior for name, prior in model.priors.items() if prior != defaults[name]},
@@ -77,9 +77,17 @@ def choose_cost(fit: EmpiricalFit, cost: str | None = None) -> str:
     return str(total["cost"].values[int(np.nanargmax(total.values))])
 
 
+def _choose_actor(fit: EmpiricalFit, cost: str) -> str:
+    """The actor of the fit: the package's own, the exact one, or a file that the request names for this cost."""
+    own = getattr(fit.request, "actors", {}).get(cost)
+    if own is not None:
+        return str(own)
+    return EXACT if isinstance(fit.models[cost].actor, ExactActor) else AMORTIZED
+
+
 def _choose_title(fit: EmpiricalFit, cost: str) -> str:
     unit = "" if fit.scale.factor == 1 else f" (1 unit = {fit.scale.actor_unit})"
-    title = f"Planned from {fit.name}, {cost}{unit}"
+    title = f"Planned from {fit.name or PILOT}, {cost}{unit}"
     return "".join(letter if letter.isprintable() else " " for letter in title)
 
 

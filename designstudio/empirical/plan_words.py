@@ -21,7 +21,7 @@ def list_notes(fit: EmpiricalFit, study: Study) -> list[str]:
     num_failed = counts["num_failed"]
     left_out = f", without {num_failed} whose fits failed" if num_failed else ""
     num_used = count(counts["num_datasets"] - num_failed, "subject")
-    notes = [f"Planned from {fit.name}: the population is that of its {num_used}{left_out}."]
+    notes = [f"Planned from {fit.name or PILOT}: the population is that of its {num_used}{left_out}."]
     unit = f"1 unit = {fit.scale.actor_unit}" if fit.scale.factor != 1 else f"stimuli and mu_0 are in {fit.scale.unit}"
     notes.append(f"Everything here is in the unit of the actor: {unit}.")
     if study.cost in fit.pooled:

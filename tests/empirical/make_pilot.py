@@ -21,7 +21,7 @@ TRUTH = {
     "sigma_r": LogNormal(0.12, 0.15),
     "beta": LogNormal(0.85, 0.08, Interval(0.5, 1.0)),
 }
-SETTINGS = FitSettings(method="importance", num_draws=500, min_ess=200.0, keeps_log_likelihood=False)
+SETTINGS = FitSettings(method="importance", num_draws=500, min_ess=200.0)
 CLEAR, BLURRED = "clear", "blurred"
 
 

@@ -1,7 +1,6 @@
 """From a pilot to a plan: on simulated pilots, whose population is known."""
 
 import dataclasses
-import importlib.util
 import json
 import sys
 import types
@@ -14,9 +13,11 @@ from typer.testing import CliRunner
 from designstudio.behavior.model import BehaviorModel
 from designstudio.cli import app
 from designstudio.cli.plan import describe_plan, print_plan, print_precision
+from designstudio.data import example_path, read_data
 from designstudio.design import Stimuli
 from designstudio.empirical.plan import choose_cost, compare_precision, plan_study
 from designstudio.empirical.plan_words import describe_design, describe_population, list_notes
+from designstudio.empirical.request import FitRequest
 from designstudio.empirical.results import Comparison
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
@@ -24,6 +25,7 @@ from designstudio.evaluate.store import Store
 from designstudio.fit.pooling import pool_subjects
 from designstudio.parameters import analysis_priors
 from designstudio.priors import Interval, Uniform
+from designstudio.search.feasible import check_feasible
 from designstudio.study import Known, Range, format_study, parse_study, read_study
 from tests.empirical.make_pilot import (
     BLURRED,
@@ -31,6 +33,7 @@ from tests.empirical.make_pilot import (
     LEVELS,
     NUM_SUBJECTS,
     NUM_TRIALS,
+    SETTINGS,
     TRUTH,
     find_moments,
     make_pilot,
@@ -119,6 +122,9 @@ def test_the_plan_is_a_study_file_that_evaluates(pilot, study):
     assert read == study
     evaluation = evaluate_design(read, read.designs[0], num_datasets=20, store=NOWHERE)
     assert evaluation.convergence.converged >= 18
+    # What a search does first.
+    check_feasible(read.search)
+    assert evaluate_design(read, read.designs[0], fidelity="information", num_datasets=20).num_datasets == 20
 
 
 def test_what_was_pooled_is_planned_from_the_group(pilot, study):
@@ -233,19 +239,16 @@ def test_the_command_never_replaces_a_file_unless_told(tmp_path, monkeypatch, pi
     assert "at least 10" in str(run_plan(monkeypatch, pilot, "--out", tmp_path / "b.toml", "--datasets", 5).exception)
 
 
-def test_the_command_writes_a_study_that_can_be_read(tmp_path, pilot):
-    if importlib.util.find_spec("designstudio.empirical.files") is None:
-        pytest.skip("fits cannot be loaded yet")
-    from designstudio.empirical.files import save_fit
-
-    from designstudio.study import read_study
-
-    save_fit(pilot, tmp_path / "fits")
+def test_a_folder_of_fits_becomes_a_study(tmp_path):
+    run = pytest.importorskip("designstudio.empirical.run", reason="fits of real data cannot be made yet")
+    files = pytest.importorskip("designstudio.empirical.files", reason="fits of real data cannot be loaded yet")
+    request = FitRequest(("quadratic_effort",), per_condition=("sigma",), settings=SETTINGS)
+    fit = run.fit_subjects(read_data(example_path(), unit="N"), request, name="example")
+    files.save_fit(fit, tmp_path / "fits")
     out = tmp_path / "study.toml"
     result = CliRunner().invoke(app, ["plan", "--from", str(tmp_path / "fits"), "--out", str(out), "--datasets", "20"])
-    assert result.exit_code == 0, result.output
-    assert read_study(out).cost == "quadratic_effort"
-    assert "designstudio search" in result.output
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert read_study(out) == plan_study(fit)
 
 
 def test_priors_of_the_fit_are_kept(pilot):
