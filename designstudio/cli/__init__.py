@@ -9,7 +9,7 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, init, power, search, sweep, train, worker
+from designstudio.cli import act, actors, calibrate, evaluate, init, plan, power, search, sweep, train, worker
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("power")(power.power)
 app.command("search")(search.search)
 app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
+app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate_cost)
 
 

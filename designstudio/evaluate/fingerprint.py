@@ -23,8 +23,8 @@ from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.study import Study
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
-# These only show results, or score what is kept.
-WITHOUT_EFFECT = ("cli", "present", "dashboard", "search")
+# These only show results, score what is kept, or ask for evaluations.
+WITHOUT_EFFECT = ("cli", "present", "dashboard", "search", "empirical")
 SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "store.py", "example.py", "progress.py")
 
 
