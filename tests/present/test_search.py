@@ -20,7 +20,7 @@ from designstudio.present.variables import compute_parallel, draw_importance, dr
 from designstudio.present.words import label_measure, name_variable
 from designstudio.score.identifiability import score_identifiability
 from designstudio.score.monte_carlo import Score
-from designstudio.search.finalists import Finalist, Verification
+from designstudio.search.finalists import Finalist, Verification, read_fresh
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Choice, Measure, Range, SearchPlan, Space, Study, read_study
@@ -94,7 +94,9 @@ def make_result(*objectives, records=RECORDS, is_verified=True, importance=None)
             design = make_design(f"finalist-{record.number}", **{"0.06": 20, "0.3": 40})
             fresh = {label: Score(score.value * 1.1, score.mcse / 2) for label, score in record.scores.items()}
             finalists.append(Finalist(record, design, make_evaluation(design, 0.08), fresh))
-        verification = Verification(tuple(finalists), 0, (make_evaluation(PAPER, 0.1),), ({},), {})
+        reference = make_evaluation(PAPER, 0.1)
+        scores = read_fresh(question.search.objectives, question, reference)
+        verification = Verification(tuple(finalists), 0, (reference,), (scores,), {})
     importance = {"low_share": 0.7, "sigma_high": 0.3} if importance is None else importance
     return SearchResult(question, "search", records, verification, 12.0, importance, 0)
 
