@@ -26,7 +26,7 @@ def fit(
     fixed: Annotated[
         list[str] | None,
         typer.Option(
-            help="A known parameter: sigma=0.2, or sigma=FILE.csv with the columns subject (or condition, or both) and sigma.",
+            help="A known parameter: sigma=0.2, or sigma=FILE.csv with columns subject (or condition, or both) and sigma.",
             metavar="NAME=VALUE",
         ),
     ] = None,

@@ -1,1 +1,1 @@
-"""Real participants: all subjects under all chosen costs, compared, pooled, and turned into the plan of the next experiment."""
+"""Real participants: all subjects under all chosen costs, compared, pooled, and what to do in the next experiment."""

@@ -19,11 +19,11 @@ class Comparison:
     Attributes:
         table: over (subject, cost): `elpd` (PSIS-LOO), `elpd_se`, `num_bad_k` (trials with Pareto k-hat above 0.7),
             `is_good` (whether the fit can be used), `difference` to the subject's best cost (how far behind it is: 0 for
-            the best, lower is better) and `difference_se` (from pointwise differences), `is_winner` (of subjects that every cost could
-            be fitted to). NaN where a fit failed.
+            the best, lower is better) and `difference_se` (from pointwise differences), `is_winner` (only of subjects that
+            every cost could be fitted to). NaN where a fit failed.
         total: over (cost): `elpd` summed over the subjects that every cost could be fitted to, `elpd_se`, `difference` to
-            the best cost and `difference_se` (over subjects; see `designstudio.empirical.comparison`), `difference_se_trials`,
-            `weight` (stacking), `share_won` and `share_won_se`.
+            the best cost and `difference_se` (over subjects; see `designstudio.empirical.comparison`),
+            `difference_se_trials`, `weight` (stacking), `share_won` and `share_won_se`.
         families: over (family): `share_won`, `share_won_se` and `weight` of groups of costs as in the paper: `symmetric`,
             `effort`, `asymmetric`, and `other` for costs that users wrote; `num_costs` says how many of each were fitted.
         num_undecided: subjects that some cost could not be fitted to, who count in no total.
