@@ -1,8 +1,8 @@
 """Fits of subjects who do not have the same conditions, or have very many trials.
 
 A fit takes all data sets to have the same conditions, and holds the likelihood of all trials at once. Here subjects are
-fitted in portions: of subjects with equally many conditions, each subject's own conditions side by side, and no more of
-them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of everything that
+fitted in portions: of subjects with equally many conditions, each with their own conditions side by side, and no more of
+them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
 was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
 """
 
