@@ -1,5 +1,6 @@
 """`designstudio fit`: which cost explains these participants, and what are their parameters?"""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,14 +110,12 @@ def _read_actors(paths: list[Path]) -> dict[str, Path]:
 
 def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | None) -> tuple["FitRequest", list[str]]:
     """What differs between conditions: what was asked for, or else what an expert would choose."""
-    import dataclasses  # noqa: PLC0415
-
     if text is not None:
         names = [name.strip() for name in text.split(",") if name.strip()]
         return dataclasses.replace(request, per_condition=() if names == ["none"] else tuple(names)), []
     if loaded.report.num_conditions < 2:
         return request, []
     if "sigma" in request.fixed:
-        return request, ["All parameters are shared by the conditions: choose others with --per-condition."]
+        return request, []
     note = "Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."
     return dataclasses.replace(request, per_condition=("sigma",)), [note]

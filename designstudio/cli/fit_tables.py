@@ -4,6 +4,7 @@ import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from designstudio.empirical.comparison import find_family
@@ -35,7 +36,7 @@ def _make_table(title: str, caption: str = "") -> Table:
 
 def _table_of_costs(fit: EmpiricalFit) -> Table:
     num_failed = {cost: sum(failure.cost == cost for failure in fit.failures) for cost in fit.posteriors}
-    title = fit.name or "Costs"
+    title = escape(fit.name) or "Costs"
     if fit.comparison is None:
         table = _make_table(title)
         for name in ("cost", "subjects", "failed fits"):
@@ -80,14 +81,14 @@ def _table_of_families(comparison: Comparison) -> Table:
 
 
 def _table_of_group(fit: EmpiricalFit, cost: str) -> Table:
-    caption = f"Pooled. Median subject in the unit of the data ({fit.scale.unit}); spread on the scale of the group."
+    caption = f"Pooled. Median subject in the unit of the data ({escape(fit.scale.unit)}); spread on the scale of the group."
     table = _make_table(f"Group under the {cost} cost", caption)
     for name in ("parameter", "median subject", "94% interval", "spread"):
         table.add_column(name, justify="left" if name == "parameter" else "right")
     for label, entry in summarize_group(fit.pooled[cost], fit.models[cost], fit.conditions, fit.scale).items():
         median, spread = entry["median"], entry["spread"]
         interval = f"{median['hdi_low']:.3g} to {median['hdi_high']:.3g}"
-        table.add_row(label, f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}")
+        table.add_row(escape(label), f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}")
     return table
 
 

@@ -15,6 +15,7 @@ import xarray as xr
 
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import bucket_size
+from designstudio.empirical.left_out import choose_num_draws, leave_out
 from designstudio.empirical.units import count_trials
 from designstudio.fit.batches import CHUNK_SIZE
 from designstudio.fit.posterior import build_posterior
@@ -22,10 +23,11 @@ from designstudio.fit.progress import Progress, ProgressCallback
 from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
 from designstudio.parameters import analysis_priors
-from designstudio.score.comparison import leave_each_out
 
 # Numbers in the log likelihood of a portion: 400 MB, and some copies of it.
 LARGEST_PORTION = 100_000_000
+# Small experiments share one program, as their subjects take less time than another one to compile.
+SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
 # A stream of random numbers of its own, for what the data say nothing about.
 PRIOR_STREAM = 7919
 
@@ -67,9 +69,16 @@ def fit_portions(
     fixed: Mapping[str, xr.DataArray],
     settings: FitSettings,
     seed: int,
+    leaves_out: bool = True,
     progress: ProgressCallback | None = None,
 ) -> xr.DataTree:
     """Posterior of every data set, as of `fit_datasets`, but for conditions that a data set may lack.
+
+    Args:
+        model: for all conditions. trials: in the actor's unit. fixed: over (dataset, condition).
+        settings: how carefully. seed: of all random numbers.
+        leaves_out: whether trials are left out, which comparisons need.
+        progress: called after every batch.
 
     Returns:
         The DataTree of `designstudio.fit.posterior`, with `loo` in place of the log likelihood: the log predictive density
@@ -84,19 +93,21 @@ def fit_portions(
     num_done = 0
     for portion in _share_out(trials, settings):
         part = portion.take_trials(trials)
+        narrow, part_fixed, batch_size = _narrow(model, portion), portion.take_fixed(fixed), _choose_batch(part, settings)
         tree = fit_datasets(
-            _narrow(model, portion),
+            narrow,
             part,
-            fixed=portion.take_fixed(fixed),
-            settings=dataclasses.replace(settings, batch_size=_choose_batch(part, settings), keeps_log_likelihood=True),
+            fixed=part_fixed,
+            settings=dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False),
             seed=seed,
             progress=_shift(progress, num_done, num_datasets),
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, portion)
-        loo = leave_each_out(tree["log_likelihood"].to_dataset()["response"].values)
-        at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
-        elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
+        if leaves_out:
+            loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
+            at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
+            elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
         _collect(stats, tree["sample_stats"].to_dataset(), portion, num_datasets)
         _collect(diagnostics, tree["diagnostics"].to_dataset(), portion, num_datasets)
         _name_conditions(diagnostics["reason"], portion, trials["condition"].values.tolist())
@@ -126,7 +137,8 @@ def _share_out(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
         places = np.flatnonzero(num_conditions == num)
         # Those with trials first, in their order.
         conditions = np.argsort(counts[places] == 0, axis=1, kind="stable")[:, :num]
-        size = bucket_size(int(counts[places].max())) * int(num) * settings.num_chains * settings.num_draws
+        num_trials = bucket_size(int(counts[places].max())) * int(num)
+        size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
         num_at_once = max(1, LARGEST_PORTION // size)
         # Equal portions share one program.
         num_portions = -(-len(places) // num_at_once)
@@ -138,9 +150,11 @@ def _share_out(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
 def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
     """As many data sets at once as there are, rounded up so that every device has chunks of one size."""
     num_devices = jax.local_device_count()
-    per_device = -(-trials.sizes["dataset"] // num_devices)
+    smallest = SMALLEST_CHUNK if trials.sizes["trial"] <= FEW_TRIALS else 1
+    per_device = max(smallest, -(-trials.sizes["dataset"] // num_devices))
     num_chunks = -(-per_device // CHUNK_SIZE)
-    return min(settings.batch_size, num_devices * num_chunks * -(-per_device // num_chunks))
+    most = -(-settings.batch_size // num_devices) * num_devices
+    return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
 
 
 def _narrow(model: BehaviorModel, portion: Portion) -> BehaviorModel:

