@@ -69,6 +69,20 @@ class LoadReport:
         """The report as JSON knows it."""
         return json.loads(json.dumps({**dataclasses.asdict(self), "renamed": dict(self.renamed)}))
 
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "LoadReport":
+        """The report that `as_dict` has written."""
+        nested: dict[str, Any] = {
+            "files": tuple(record["files"]),
+            "filters": tuple(AppliedFilter(**entry) for entry in record["filters"]),
+            "excluded_rows": tuple(
+                ExcludedRows(**{**entry, "places": tuple(entry["places"])}) for entry in record["excluded_rows"]
+            ),
+            "excluded_subjects": tuple(ExcludedSubject(**entry) for entry in record["excluded_subjects"]),
+            "notes": tuple(record["notes"]),
+        }
+        return cls(**{**record, **nested})
+
     def sentences(self) -> list[str]:
         """The report for people."""
         said = [f"Read {count(self.num_rows, 'row')} from {count(len(self.files), 'file')}: {shorten(self.files)}."]

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 
 import xarray as xr
 
@@ -26,6 +27,7 @@ class FitRequest:
         pools: whether subjects are also pooled partially.
         settings: how carefully.
         seed: of all random numbers.
+        actors: files of trained actors, for costs whose actor does not come with the package.
     """
 
     costs: tuple[str, ...] = PAPER_COST_NAMES
@@ -36,3 +38,4 @@ class FitRequest:
     pools: bool = False
     settings: FitSettings = dataclasses.field(default_factory=FitSettings)
     seed: int = 1
+    actors: Mapping[str, Path] = dataclasses.field(default_factory=dict)

@@ -196,14 +196,15 @@ class _Run:
             correction = compute_correction(self.model, observations, part, is_wanted=is_wanted)
             return np.asarray(correction, float)[is_wanted]
 
-        error = compare(is_wanted, 0).std((1, 2))
+        seen = compare(is_wanted, 0)
+        error = seen.std((1, 2))
         self.results.diagnostics["rule_error"][at] = error
         needs = np.flatnonzero(~(error <= LARGEST_RULE_ERROR))
         if not needs.size:
             return reasons
         needs_it = np.zeros(len(chosen), bool)
         needs_it[np.flatnonzero(is_wanted)[needs]] = True
-        parts = [compare(needs_it, first) for first in range(stride)]
+        parts = [seen[needs], *(compare(needs_it, first) for first in range(1, stride))]
         correction = np.stack(parts, axis=-1).reshape(len(needs), self.settings.num_chains, -1)
         # In the order of the draws, so that a chain stays a chain and what was noted about each draw stays with it.
         indices = np.sort(resample(correction, self.settings.num_draws, [rngs[i] for i in needs]), axis=-1)

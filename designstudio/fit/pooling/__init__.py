@@ -12,8 +12,8 @@ exact up to one thing: a subject can only be where its separate fit has draws. `
 `fit_group` fits once more, nearer to the group, where they are few.
 """
 
-from designstudio.fit.pooling.focus import fit_group, focus_model
+from designstudio.fit.pooling.focus import fit_group, focus_model, pool_closely
 from designstudio.fit.pooling.pool import pool_subjects
 from designstudio.fit.pooling.shrinkage import compute_shrinkage
 
-__all__ = ["compute_shrinkage", "fit_group", "focus_model", "pool_subjects"]
+__all__ = ["compute_shrinkage", "fit_group", "focus_model", "pool_closely", "pool_subjects"]

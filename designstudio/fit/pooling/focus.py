@@ -4,7 +4,7 @@ The remedy keeps the method exact. Subjects are fitted once more under another p
 reaches half as far again; pooling divides that prior out like any other. The hyperpriors stay those of the analysis priors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import xarray as xr
@@ -68,17 +68,38 @@ def fit_group(
     Returns:
         The separate posteriors, and the pooled one; of two poolings the one that more separate draws support.
     """
-    posterior = fit_datasets(model, trials, fixed=fixed, settings=settings, seed=seed, progress=progress)
+
+    def fit(chosen: BehaviorModel) -> xr.DataTree:
+        return fit_datasets(chosen, trials, fixed=fixed, settings=settings, seed=seed, progress=progress)
+
+    posterior = fit(model)
+    return posterior, pool_closely(posterior, model, fit, seed=seed)
+
+
+def pool_closely(
+    posterior: xr.DataTree, model: BehaviorModel, refit: Callable[[BehaviorModel], xr.DataTree], *, seed: int = 0
+) -> xr.DataTree:
+    """Pooling of separate fits, with second fits nearer to the group if they are needed.
+
+    Args:
+        posterior: the separate fits.
+        model: what was fitted.
+        refit: fits the same data with another model.
+        seed: of all random numbers.
+
+    Returns:
+        Of two poolings the one that more separate draws support.
+    """
     pooled = pool_subjects(posterior, model, seed=seed)
     if _count_least(pooled) >= ENOUGH_SUPPORTING:
-        return posterior, pooled
+        return pooled
     focused = focus_model(model, pooled)
-    again = fit_datasets(focused, trials, fixed=fixed, settings=settings, seed=seed, progress=progress)
+    again = refit(focused)
     # A subject whose first fit failed has no separate posterior to compare with, and stays out.
     again["diagnostics"]["is_good"] &= posterior["diagnostics"]["is_good"]
     has_lost = count_failures(again)["num_failed"] > count_failures(posterior)["num_failed"]
     nearer = pooled if has_lost else pool_subjects(again, focused, seed=seed, assumed=model.priors)
-    return posterior, max(pooled, nearer, key=_count_least)
+    return max(pooled, nearer, key=_count_least)
 
 
 def _count_least(pooled: xr.DataTree) -> float:

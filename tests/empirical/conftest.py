@@ -1,0 +1,48 @@
+"""One fit of the example data, shared by all tests: two costs, sigma in each condition, pooled."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from designstudio.data import example_path, read_data
+from designstudio.empirical.request import FitRequest
+from designstudio.empirical.run import fit_subjects
+from designstudio.fit.settings import FitSettings
+
+COSTS = ("quadratic", "quadratic_effort")
+
+
+@pytest.fixture(scope="session")
+def loaded():
+    """The example data."""
+    return read_data(example_path())
+
+
+@pytest.fixture(scope="session")
+def request_of_two():
+    return FitRequest(costs=COSTS, per_condition=("sigma",), pools=True, settings=FitSettings(num_draws=500))
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Where the shared fit keeps its costs."""
+    return tmp_path_factory.mktemp("fit")
+
+
+@pytest.fixture(scope="session")
+def fit(loaded, request_of_two, folder):
+    return fit_subjects(loaded, request_of_two, name="example", folder=folder)
+
+
+@pytest.fixture(scope="session")
+def truth():
+    """The parameters of the simulated subjects, in newtons."""
+    path = example_path().parent / "truth.csv"
+    return np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8")
+
+
+def take_subjects(loaded, num):
+    """The same data with the first subjects only."""
+    trials = loaded.trials.isel(dataset=slice(num))
+    return dataclasses.replace(loaded, trials=trials)
