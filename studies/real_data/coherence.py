@@ -3,36 +3,46 @@
 python studies/real_data/coherence.py
 """
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 from data import RESULTS, fit
 from scipy import stats
 
 from designstudio.empirical.results import EmpiricalFit
-from designstudio.fit.pooling import compute_shrinkage
+from designstudio.fit.pooling import compute_shrinkage, pool_subjects
+from designstudio.present.figures import save_figure
+from designstudio.present.fits import draw_fit_shrinkage
 from designstudio.present.tables import write_csv
 
 LOW, HIGH = "coh0.3", "coh0.7"
+# Pooling takes about a minute for each cost.
+POOLED = ("quadratic", "quadratic_effort")
 
 
 def main() -> None:
     """Write both tables."""
     result = fit("qu_shi")
+    pooled = {cost: pool_subjects(result.posteriors[cost], result.models[cost]) for cost in POOLED}
+    result = dataclasses.replace(result, pooled=pooled)
     rows = [count_subjects(result, cost) for cost in result.posteriors]
     write_csv(RESULTS / "coherence.csv", rows)
     shrinkage = [row for cost in result.pooled for row in summarize_shrinkage(result, cost)]
     write_csv(RESULTS / "pooling.csv", shrinkage)
+    save_figure(draw_fit_shrinkage(result, POOLED[0]), RESULTS / "qu_shi_shrinkage.png")
     for row in [*rows, *shrinkage]:
         print(row)
 
 
 def count_subjects(result: EmpiricalFit, cost: str) -> dict[str, object]:
     """In how many subjects sigma is larger at the lower coherence, separately and pooled."""
-    tree = result.posteriors[cost]
+    tree: Any = result.posteriors[cost]
     is_good = tree["diagnostics"]["is_good"].values
     sigma = tree["posterior"]["sigma"]
     chance = (sigma.sel(condition=LOW) > sigma.sel(condition=HIGH)).mean(("chain", "draw")).values[is_good]
     larger = int((chance > 0.5).sum())
-    ratio = np.log(sigma.sel(condition=LOW) / sigma.sel(condition=HIGH)).mean(("chain", "draw")).values[is_good]
+    ratio: Any = np.log(sigma.sel(condition=LOW) / sigma.sel(condition=HIGH)).mean(("chain", "draw")).values[is_good]
     row = {
         "cost": cost,
         "subjects with a good fit": int(is_good.sum()),
@@ -42,18 +52,20 @@ def count_subjects(result: EmpiricalFit, cost: str) -> dict[str, object]:
         "sign test p": f"{stats.binomtest(larger, int(is_good.sum())).pvalue:.3g}",
         "mean log ratio": f"{ratio.mean():.3f} ± {stats.sem(ratio):.3f}",
     }
+    pooled = "log ratio of group medians, 94 % interval"
+    row[pooled] = ""
     if cost in result.pooled:
-        group = result.pooled[cost]["group"]["sigma_median"]
-        difference = np.log(group.sel(condition=LOW) / group.sel(condition=HIGH)).values.ravel()
+        group: Any = result.pooled[cost]["group"]["sigma_median"]
+        difference: Any = np.log(group.sel(condition=LOW) / group.sel(condition=HIGH)).values.ravel()
         low, high = np.quantile(difference, [0.03, 0.97])
-        row["log ratio of group medians, 94 % interval"] = f"{difference.mean():.3f} ({low:.3f} to {high:.3f})"
+        row[pooled] = f"{difference.mean():.3f} ({low:.3f} to {high:.3f})"
     return row
 
 
 def summarize_shrinkage(result: EmpiricalFit, cost: str) -> list[dict[str, object]]:
     """How much narrower, and how much closer together, subjects are when they are pooled."""
     shrinkage = compute_shrinkage(result.posteriors[cost], result.pooled[cost])
-    pooled = result.pooled[cost]
+    pooled: Any = result.pooled[cost]
     rows = []
     for quantity in shrinkage["quantity"].values:
         at = shrinkage.sel(quantity=quantity)

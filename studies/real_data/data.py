@@ -4,13 +4,12 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from designstudio.data import LoadedData, read_data
 from designstudio.empirical.files import save_fit
 from designstudio.empirical.progress import FitCallback
-from designstudio.empirical.run import fit_subjects
-
-from designstudio.data import LoadedData, read_data
 from designstudio.empirical.request import FitRequest
 from designstudio.empirical.results import EmpiricalFit
+from designstudio.empirical.run import fit_subjects
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -24,18 +23,16 @@ class DataSet(NamedTuple):
         file: its name.
         unit: of stimulus and response.
         per_condition: what the conditions change.
-        pools: whether subjects are also pooled.
     """
 
     file: str
     unit: str
     per_condition: tuple[str, ...]
-    pools: bool = False
 
 
 DATA_SETS = {
     # Two coherences of a moving pattern: two levels of perceptual uncertainty.
-    "qu_shi": DataSet("qu_shi_2026_duration_coherence_s.csv", "s", ("sigma",), pools=True),
+    "qu_shi": DataSet("qu_shi_2026_duration_coherence_s.csv", "s", ("sigma",)),
     # Blocks with other distributions of durations: other priors.
     "acerbi": DataSet("acerbi_2012_duration_prior_cost_s.csv", "s", ("mu_0", "sigma_0")),
     # Fins that make a stick look longer or shorter: the model has no parameter for an illusion, its prior mean takes it up.
@@ -62,7 +59,7 @@ def load(name: str) -> LoadedData:
 def fit(name: str, progress: FitCallback | None = None) -> EmpiricalFit:
     """All subjects under all seven costs; found again if it was done before."""
     data_set = DATA_SETS[name]
-    request = FitRequest(per_condition=data_set.per_condition, pools=data_set.pools)
+    request = FitRequest(per_condition=data_set.per_condition)
     result = fit_subjects(load(name), request, name=name, folder=RUNS / name, progress=progress)
     save_fit(result, RUNS / name)
     return result

@@ -9,9 +9,9 @@ import argparse
 import csv
 
 from data import DATA_SETS, RESULTS, fit
-from designstudio.empirical.predict import compare_prior_means, draw_cost_function, predict_responses
 
 from designstudio.cli.progress import show_progress
+from designstudio.empirical.predict import compare_prior_means, draw_cost_function, predict_responses
 from designstudio.empirical.results import EmpiricalFit
 from designstudio.present.figures import save_figure
 from designstudio.present.fits import draw_fit
@@ -19,7 +19,7 @@ from designstudio.present.tables import write_csv
 from designstudio.score.monte_carlo import Score
 
 # Figures that are worth keeping with the project.
-KEPT = ("model_comparison", "prior_means", "shrinkage")
+KEPT = ("comparison", "winners", "prior_means", "predictive", "cost_functions")
 
 
 def main() -> None:
@@ -111,10 +111,11 @@ def draw(result: EmpiricalFit) -> None:
         result,
         predictions={(best, subject): predict_responses(result, best, subject)},
         cost_functions={(cost, subject): draw_cost_function(result, cost, subject) for cost in result.posteriors},
-        prior_means=compare_prior_means(result),
+        # One prior mean for each subject; where conditions have their own there is no single figure of them.
+        prior_means=None if "mu_0" in result.request.per_condition else compare_prior_means(result),
     )
     for name, figure in figures.items():
-        if name.startswith((*KEPT, "predictive", "cost_functions")):
+        if name.startswith(KEPT):
             save_figure(figure, RESULTS / f"{result.name}_{name}.png")
 
 

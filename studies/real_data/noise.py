@@ -8,13 +8,14 @@ subjects.
 """
 
 import csv
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from data import RESULTS, find_folder, fit
-from designstudio.empirical.comparison import find_family
 from scipy import optimize, stats
 
+from designstudio.empirical.comparison import find_family
 from designstudio.empirical.results import EmpiricalFit
 from designstudio.present.tables import write_csv
 
@@ -35,7 +36,7 @@ def main() -> None:
     rows = []
     for cost in result.posteriors:
         for parameter, measured, test in (("sigma_r", motor, "motor"), ("sigma", sensory, "sensory")):
-            values = summary["mean"].sel(cost=cost, quantity=parameter)
+            values = summary["mean"].sel(cost=cost, parameter=parameter)
             is_good = {str(s): bool(g) for s, g in zip(values["subject"].values, result_is_good(result, cost), strict=True)}
             subjects = [subject for subject in measured if is_good.get(subject, False)]
             fitted = np.array([float(values.sel(subject=subject)) for subject in subjects])
@@ -47,7 +48,7 @@ def main() -> None:
         print(row)
 
 
-def result_is_good(result: EmpiricalFit, cost: str) -> np.ndarray:
+def result_is_good(result: EmpiricalFit, cost: str) -> Any:
     """Whether each subject's fit can be used."""
     return result.posteriors[cost]["diagnostics"]["is_good"].values
 
@@ -106,9 +107,9 @@ def compare_feedback(result: EmpiricalFit, summary: xr.Dataset) -> list[dict[str
     conditions = result.trials["condition"].values.astype(str)
     first = result.trials["condition_index"].values[:, 0]
     rule = np.array(["Skewed" if conditions[k].endswith("Skewed") else "Standard" for k in first])
-    rows = []
+    rows: list[dict[str, object]] = []
     for cost, parameter in COST_PARAMETERS.items():
-        values = summary["mean"].sel(cost=cost, quantity=parameter).values
+        values = summary["mean"].sel(cost=cost, parameter=parameter).values
         is_good = result_is_good(result, cost)
         groups = [values[(rule == name) & is_good] for name in ("Standard", "Skewed")]
         test = stats.ttest_ind(*groups, equal_var=False)

@@ -12,12 +12,12 @@ import argparse
 import dataclasses
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import xarray as xr
 from data import RESULTS
-from designstudio.empirical.run import fit_subjects
 
 from designstudio.actors import load_actor
 from designstudio.behavior.model import BehaviorModel
@@ -26,6 +26,7 @@ from designstudio.data import read_data
 from designstudio.design import Condition, Design, Stimuli
 from designstudio.empirical.request import FitRequest
 from designstudio.empirical.results import Comparison
+from designstudio.empirical.run import fit_subjects
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.fit.pooling import pool_subjects
@@ -50,8 +51,8 @@ DESIGN = Design(
 def recover_groups(num_groups: int) -> list[dict[str, object]]:
     """Coverage of group medians, and errors of subjects."""
     model = BehaviorModel(load_actor("quadratic_effort"), num_conditions=2, fixed=["sigma"])
-    inside = {name: [] for name in MEDIAN}
-    errors = {name: {"separate": [], "pooled": []} for name in MEDIAN}
+    inside: dict[str, list[bool]] = {name: [] for name in MEDIAN}
+    errors: dict[str, dict[str, list[np.ndarray]]] = {name: {"separate": [], "pooled": []} for name in MEDIAN}
     for group in range(num_groups):
         rng = np.random.default_rng((7, group))
         # Each group has medians of its own, so that no single place is tested.
@@ -67,12 +68,12 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
         posterior = fit_datasets(model, trials, fixed={"sigma": list(LEVELS)}, settings=settings)
         pooled = pool_subjects(posterior, model, seed=group)
         for name in MEDIAN:
-            draws = pooled["group"][f"{name}_median"].values
+            draws: Any = pooled["group"][f"{name}_median"].values
             low, high = np.quantile(draws, [0.03, 0.97])
             inside[name].append(low <= from_line(name, centre[name]) <= high)
-            kept = pooled["posterior"]["dataset"].values
+            kept: Any = pooled["posterior"]["dataset"].values
             for kind, tree in (("separate", posterior), ("pooled", pooled)):
-                mean = tree["posterior"][name].sel(dataset=kept).mean(("chain", "draw")).values
+                mean: Any = tree["posterior"][name].sel(dataset=kept).mean(("chain", "draw")).values
                 errors[name][kind].append(mean - true[name][kept])
         print(f"group {group + 1} of {num_groups}", flush=True)
     rows = []
@@ -96,7 +97,7 @@ def to_line(name: str, value: float) -> float:
     return float(np.log(value / (1 - value)) if name == "beta" else np.log(value))
 
 
-def from_line(name: str, value: np.ndarray | float) -> np.ndarray | float:
+def from_line(name: str, value: Any) -> Any:
     """Back from it."""
     return 1 / (1 + np.exp(-value)) if name == "beta" else np.exp(value)
 
