@@ -1,4 +1,4 @@
-"""One fit of the example data, shared by all tests: two costs, sigma in each condition, pooled."""
+"""Fits of the example data, shared by all tests: two costs, sigma in each condition; one of them pooled."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ def loaded():
 
 @pytest.fixture(scope="session")
 def request_of_two():
-    return FitRequest(costs=COSTS, per_condition=("sigma",), pools=True, settings=FitSettings(num_draws=500))
+    return FitRequest(costs=COSTS, per_condition=("sigma",), settings=FitSettings(num_draws=500))
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +33,13 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def fit(loaded, request_of_two, folder):
     return fit_subjects(loaded, request_of_two, name="example", folder=folder)
+
+
+@pytest.fixture(scope="session")
+def pooled_fit(loaded, request_of_two, folder, fit):
+    """The simulated cost, pooled; its separate fits are found in the folder."""
+    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True)
+    return fit_subjects(loaded, request, name="example", folder=folder)
 
 
 @pytest.fixture(scope="session")

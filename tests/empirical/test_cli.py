@@ -20,11 +20,11 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
-def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, fit, folder):
+def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder):
     out, record = tmp_path / "out", tmp_path / "result.json"
     # It goes on where the shared fit has ended.
     shutil.copytree(folder, out)
-    options = ("--costs", "quadratic,quadratic_effort", "--pool", "--out", out, "--json", record, *QUICK)
+    options = ("--costs", "quadratic,quadratic_effort", "--out", out, "--json", record, *QUICK)
     result = invoke("example", *options)
     assert result.exit_code == 0, result.output
     words = " ".join(result.output.split())
@@ -32,8 +32,6 @@ def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, 
         "Kept 12 subjects, 2 conditions and 1440 trials, in 'N'.",
         "differ in perceptual uncertainty (sigma) only",
         "Families of costs",
-        "Group under the quadratic_effort cost",
-        "sigma[blurred]",
         "24 of 24 fits converged",
         "failed fits",
     ):
@@ -48,7 +46,15 @@ def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, 
     assert again.comparison.total.equals(fit.comparison.total)
 
 
-def test_failed_fits_are_named(monkeypatch, tmp_path):
+def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder):
+    shutil.copytree(folder, tmp_path / "out")
+    result = invoke("example", "--costs", "quadratic_effort", "--pool", "--out", tmp_path / "out", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "Group under the quadratic_effort cost" in result.output
+    assert "sigma[blurred]" in result.output
+
+
+def test_failed_fits_are_named():
     result = invoke("example", "--costs", "quadratic", "--where", "subject in S01, S02", "--method", "importance", *QUICK)
     assert result.exit_code == 0, result.output
     assert "of 2 fits converged" in result.output
