@@ -8,6 +8,7 @@ import pytest
 from designstudio.data import example_path, read_data
 from designstudio.empirical.request import FitRequest
 from designstudio.empirical.run import fit_subjects
+from designstudio.fit.pooling import focus, pool
 from designstudio.fit.settings import FitSettings
 
 COSTS = ("quadratic", "quadratic_effort")
@@ -39,7 +40,11 @@ def fit(loaded, request_of_two, folder):
 def pooled_fit(loaded, request_of_two, folder, fit):
     """The simulated cost, pooled; its separate fits are found in the folder."""
     request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True)
-    return fit_subjects(loaded, request, name="example", folder=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        # How well pooling works is tested where it is made; here it may be short.
+        patch.setattr(pool, "MOST_REPEATS", 1)
+        patch.setattr(focus, "ENOUGH_SUPPORTING", 0)
+        return fit_subjects(loaded, request, name="example", folder=folder)
 
 
 @pytest.fixture(scope="session")

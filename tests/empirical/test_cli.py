@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.cli.fixed_values import read_fixed
 from designstudio.data import example_path
+from designstudio.empirical import run
 from designstudio.empirical.files import load_fit
 from designstudio.errors import StudioError
 
@@ -52,6 +53,23 @@ def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder)
     assert result.exit_code == 0, result.output
     assert "Group under the quadratic_effort cost" in result.output
     assert "sigma[blurred]" in result.output
+
+
+def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
+    rows = example_path().read_text().splitlines()
+    # All blurred stimuli half as large again.
+    doubled = [
+        ",".join([*row.split(",")[:3], f"{1.5 * float(row.split(',')[3]):.1f}", row.split(",")[4]])
+        if "blurred" in row
+        else row
+        for row in rows
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(doubled))
+    monkeypatch.setattr(run, "fit_portions", lambda *_, **__: 1 / 0)
+    hint = "mean stimuli differ by a factor of 1.5"
+    assert hint in invoke(tmp_path / "data.csv").output
+    assert hint not in invoke(tmp_path / "data.csv", "--per-condition", "mu_0").output
+    assert "mean stimuli differ" not in invoke("example").output
 
 
 def test_failed_fits_are_named():
