@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from designstudio.empirical.request import FitRequest
 
 EXAMPLE, ALL = "example", "all"
+# From here on the mean stimuli of two conditions are so different that people may have noticed.
+OTHER_STIMULI = 1.1
 
 
 def fit(
@@ -117,5 +119,13 @@ def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | 
         return request, []
     if "sigma" in request.fixed:
         return request, []
-    note = "Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."
-    return dataclasses.replace(request, per_condition=("sigma",)), [note]
+    from designstudio.empirical.units import compare_stimuli  # noqa: PLC0415  (keeps `designstudio --help` fast)
+
+    notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
+    ratio = compare_stimuli(loaded.trials)
+    if ratio > OTHER_STIMULI:
+        notes.append(
+            f"But their mean stimuli differ by a factor of {ratio:.2f}: if people can expect other stimuli in each, "
+            "--per-condition mu_0 is the better choice."
+        )
+    return dataclasses.replace(request, per_condition=("sigma",)), notes

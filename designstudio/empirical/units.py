@@ -91,6 +91,18 @@ def count_trials(trials: xr.Dataset) -> np.ndarray:
     return np.stack([(present & (index == k)).sum(axis=1) for k in range(trials.sizes["condition"])], axis=1)
 
 
+def compare_stimuli(trials: xr.Dataset) -> float:
+    """By which factor the mean stimuli of a subject's conditions differ, at most; the median over subjects with several."""
+    log_stimuli, index = np.log(trials["stimulus"].values), trials["condition_index"].values
+    factors = []
+    for i, is_present in enumerate(trials["is_present"].values):
+        conditions = np.unique(index[i][is_present])
+        means = [log_stimuli[i][is_present & (index[i] == k)].mean() for k in conditions]
+        if len(means) > 1:
+            factors.append(np.exp(max(means) - min(means)))
+    return float(np.median(factors)) if factors else 1.0
+
+
 def _as_number(value: float, parameter: Parameter) -> float:
     try:
         return float(value)

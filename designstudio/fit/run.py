@@ -41,6 +41,8 @@ from designstudio.fit.settings import FitSettings, ImportanceSettings, NutsSetti
 LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
 # A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
 NUM_CAREFUL_REPEATS = 4
+# The same once more, where a repeat costs next to nothing.
+NUM_PATIENT_REPEATS = 12
 # How many parts of the draws are compared between two rules of the likelihood: one to see, all if that must be corrected.
 NUM_CORRECTION_PARTS = 4
 # Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
@@ -84,6 +86,9 @@ def fit_datasets(
     else:
         failed = run.sample_weighted("importance", everything)
         failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
+        if settings.method == "auto" and model.is_power_law:
+            # Milliseconds, where chains would first have to be compiled.
+            failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_PATIENT_REPEATS)
     if settings.method != "importance":
         # Most need only a little more: an R-hat above the threshold by chance.
         for num_repeats in (2, NUM_CAREFUL_REPEATS):

@@ -1,4 +1,4 @@
-"""One fit of the example data, shared by all tests: two costs, sigma in each condition, pooled."""
+"""Fits of the example data, shared by all tests: two costs, sigma in each condition; one of them pooled."""
 
 import dataclasses
 
@@ -8,6 +8,7 @@ import pytest
 from designstudio.data import example_path, read_data
 from designstudio.empirical.request import FitRequest
 from designstudio.empirical.run import fit_subjects
+from designstudio.fit.pooling import focus, pool
 from designstudio.fit.settings import FitSettings
 
 COSTS = ("quadratic", "quadratic_effort")
@@ -21,7 +22,7 @@ def loaded():
 
 @pytest.fixture(scope="session")
 def request_of_two():
-    return FitRequest(costs=COSTS, per_condition=("sigma",), pools=True, settings=FitSettings(num_draws=500))
+    return FitRequest(costs=COSTS, per_condition=("sigma",), settings=FitSettings(num_draws=500))
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +34,17 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def fit(loaded, request_of_two, folder):
     return fit_subjects(loaded, request_of_two, name="example", folder=folder)
+
+
+@pytest.fixture(scope="session")
+def pooled_fit(loaded, request_of_two, folder, fit):
+    """The simulated cost, pooled; its separate fits are found in the folder."""
+    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True)
+    with pytest.MonkeyPatch.context() as patch:
+        # How well pooling works is tested where it is made; here it may be short.
+        patch.setattr(pool, "MOST_REPEATS", 1)
+        patch.setattr(focus, "ENOUGH_SUPPORTING", 0)
+        return fit_subjects(loaded, request, name="example", folder=folder)
 
 
 @pytest.fixture(scope="session")

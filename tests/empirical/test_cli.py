@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.cli.fixed_values import read_fixed
 from designstudio.data import example_path
+from designstudio.empirical import run
 from designstudio.empirical.files import load_fit
 from designstudio.errors import StudioError
 
@@ -20,11 +21,11 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
-def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, fit, folder):
+def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder):
     out, record = tmp_path / "out", tmp_path / "result.json"
     # It goes on where the shared fit has ended.
     shutil.copytree(folder, out)
-    options = ("--costs", "quadratic,quadratic_effort", "--pool", "--out", out, "--json", record, *QUICK)
+    options = ("--costs", "quadratic,quadratic_effort", "--out", out, "--json", record, *QUICK)
     result = invoke("example", *options)
     assert result.exit_code == 0, result.output
     words = " ".join(result.output.split())
@@ -32,8 +33,6 @@ def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, 
         "Kept 12 subjects, 2 conditions and 1440 trials, in 'N'.",
         "differ in perceptual uncertainty (sigma) only",
         "Families of costs",
-        "Group under the quadratic_effort cost",
-        "sigma[blurred]",
         "24 of 24 fits converged",
         "failed fits",
     ):
@@ -48,7 +47,32 @@ def test_fit_prints_report_comparison_and_group_and_writes_everything(tmp_path, 
     assert again.comparison.total.equals(fit.comparison.total)
 
 
-def test_failed_fits_are_named(monkeypatch, tmp_path):
+def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder):
+    shutil.copytree(folder, tmp_path / "out")
+    result = invoke("example", "--costs", "quadratic_effort", "--pool", "--out", tmp_path / "out", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "Group under the quadratic_effort cost" in result.output
+    assert "sigma[blurred]" in result.output
+
+
+def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
+    rows = example_path().read_text().splitlines()
+    # All blurred stimuli half as large again.
+    doubled = [
+        ",".join([*row.split(",")[:3], f"{1.5 * float(row.split(',')[3]):.1f}", row.split(",")[4]])
+        if "blurred" in row
+        else row
+        for row in rows
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(doubled))
+    monkeypatch.setattr(run, "fit_portions", lambda *_, **__: 1 / 0)
+    hint = "mean stimuli differ by a factor of 1.5"
+    assert hint in invoke(tmp_path / "data.csv").output
+    assert hint not in invoke(tmp_path / "data.csv", "--per-condition", "mu_0").output
+    assert "mean stimuli differ" not in invoke("example").output
+
+
+def test_failed_fits_are_named():
     result = invoke("example", "--costs", "quadratic", "--where", "subject in S01, S02", "--method", "importance", *QUICK)
     assert result.exit_code == 0, result.output
     assert "of 2 fits converged" in result.output

@@ -19,15 +19,22 @@ STATISTICS = {"mean", "sd", "hdi_low", "hdi_high"}
 
 
 @pytest.fixture(scope="module")
-def saved(fit, tmp_path_factory):
+def both(fit, pooled_fit):
+    """All that a fit can have."""
+    return dataclasses.replace(fit, pooled=pooled_fit.pooled)
+
+
+@pytest.fixture(scope="module")
+def saved(both, tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "new"
-    save_fit(fit, folder)
+    save_fit(both, folder)
     return folder
 
 
-def test_a_fit_comes_back_whole(fit, saved):
+def test_a_fit_comes_back_whole(both, saved):
+    fit = both
     names = {path.name for path in saved.iterdir()}
-    kept = {f"{kind}_{cost}.nc" for kind in ("posterior", "pooled") for cost in COSTS}
+    kept = {"posterior_quadratic.nc", "posterior_quadratic_effort.nc", "pooled_quadratic_effort.nc"}
     assert names == {"trials.nc", "request.json", "result.json", *kept}
     again = load_fit(saved)
     xr.testing.assert_identical(again.trials, fit.trials)
@@ -35,9 +42,9 @@ def test_a_fit_comes_back_whole(fit, saved):
     assert again.seconds == fit.seconds
     for cost in COSTS:
         xr.testing.assert_equal(again.posteriors[cost], fit.posteriors[cost])
-        xr.testing.assert_equal(again.pooled[cost], fit.pooled[cost])
         assert repr(again.models[cost].priors) == repr(fit.models[cost].priors)
         assert again.models[cost].per_condition == ("sigma",)
+    xr.testing.assert_equal(again.pooled["quadratic_effort"], fit.pooled["quadratic_effort"])
     assert again.as_dict() == fit.as_dict()
 
 
@@ -106,10 +113,10 @@ def test_the_record_has_the_agreed_form(saved):
     assert {"elpd_loo", "elpd_se", "pareto_k_bad"} <= set(entry)
     assert set(record["comparison"]) == {"table", "totals", "families", "num_undecided"}
     assert set(record["comparison"]["totals"]["quadratic"]) >= {"elpd", "difference", "difference_se", "weight", "share_won"}
-    assert record["group"]["quadratic"]["sigma[clear]"].keys() == {"median", "spread"}
-    assert set(record["group"]["quadratic"]["mu_0"]["median"]) == STATISTICS
+    assert record["group"]["quadratic_effort"]["sigma[clear]"].keys() == {"median", "spread"}
+    assert set(record["group"]["quadratic_effort"]["mu_0"]["median"]) == STATISTICS
     # In newtons.
-    assert 10 < record["group"]["quadratic"]["mu_0"]["median"]["mean"] < 40
+    assert 10 < record["group"]["quadratic_effort"]["mu_0"]["median"]["mean"] < 40
     assert record["convergence"]["quadratic"] == {"good": 12, "failed": 0, "failed_subjects": {}}
     assert record["scale"] == {"factor": 10.0, "unit": "N", "actor_unit": "10 N", "note": ""}
     assert record["exclusions"]["num_trials"] == 1440

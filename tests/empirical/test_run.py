@@ -57,7 +57,7 @@ def test_every_unit_gives_the_same_answer(loaded, fit, request_of_two):
     trials = loaded.trials.copy()
     for name in ("stimulus", "response"):
         trials[name] = (trials[name] * 1000).assign_attrs(units="mN")
-    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=False)
+    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",))
     other = fit_subjects(dataclasses.replace(loaded, trials=trials), request)
     assert other.scale.factor == 1000 * fit.scale.factor
     found, expected = (each.summarize().sel(cost="quadratic_effort") for each in (other, fit))
@@ -99,7 +99,7 @@ def patchy(loaded):
 
 
 def test_subjects_may_lack_conditions(patchy, fit, request_of_two):
-    request = dataclasses.replace(request_of_two, costs=("quadratic",), pools=False)
+    request = dataclasses.replace(request_of_two, costs=("quadratic",))
     found = fit_subjects(patchy, request)
     assert not found.failures
     table, whole = (each.summarize().sel(cost="quadratic") for each in (found, fit))
@@ -140,7 +140,14 @@ def test_a_run_that_was_stopped_goes_on(loaded, request_of_two, fit, folder, mon
     again = fit_subjects(loaded, request_of_two, folder=folder)
     assert len(fitted) == 1
     xr.testing.assert_identical(again.comparison.total, fit.comparison.total)
-    assert again.as_dict()["group"] == fit.as_dict()["group"]
+
+
+def test_pooling_names_the_median_subject_in_the_unit_of_the_data(pooled_fit, truth):
+    group = pooled_fit.as_dict()["group"]["quadratic_effort"]
+    for name, true in (("mu_0", truth["mu_0"]), ("sigma[clear]", truth["sigma_clear"]), ("beta", truth["beta"])):
+        median = group[name]["median"]
+        assert median["hdi_low"] < np.median(true) < median["hdi_high"]
+        assert group[name]["spread"]["mean"] > 0
 
 
 @pytest.mark.parametrize("change", [{"seed": 2}, {"per_condition": ()}, {"priors": {"mu_0": Uniform(0.5, 4)}}])
