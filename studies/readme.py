@@ -6,7 +6,9 @@ Each block of README between `<!-- name:start -->` and `<!-- name:end -->` is ma
 so no number in it is typed by hand. A test checks that README is up to date.
 """
 
+import math
 import re
+import statistics
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -30,7 +32,7 @@ def fill(text: str) -> str:
         "quickstart": make_output("quickstart"),
         "act": make_action(),
         "search": make_output("search"),
-        "racing": as_markdown(read_rows("search_racing.csv")),
+        "racing": make_racing(),
         "workers": as_markdown(read_rows("search_workers.csv")),
         "speed": as_markdown(read_rows("evaluations_speed.csv")),
         "agreement": as_markdown(read_rows("evaluations_agreement.csv")),
@@ -50,6 +52,27 @@ def make_output(study: str) -> str:
     """What the command of a study printed when its results were committed."""
     printed = (ROOT / "studies" / study / "results" / "output.txt").read_text()
     return "```\n" + "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()) + "\n```"
+
+
+def make_racing() -> str:
+    """Five seeds of each search, taken together."""
+    rows = read_rows("search_racing.csv")
+    table = []
+    for name in dict.fromkeys(row["search"] for row in rows):
+        chosen = [row for row in rows if row["search"] == name]
+        ratios = [float(row["log ratio to racing"]) for row in chosen]
+        error = statistics.stdev(ratios) / math.sqrt(len(ratios))
+        table.append(
+            {
+                "search": name,
+                "searches": str(len(chosen)),
+                "designs": f"{statistics.mean(int(row['designs']) for row in chosen):.0f}",
+                "data sets fitted": f"{sum(int(row['data sets fitted']) for row in chosen):,}",
+                "RMSE of winners, mean": f"{statistics.mean(float(row['RMSE of the winner, fresh']) for row in chosen):.4f}",
+                "log ratio to racing, mean over seeds": f"{statistics.mean(ratios):+.3f} ± {error:.3f}",
+            }
+        )
+    return as_markdown(table)
 
 
 def make_action() -> str:

@@ -83,7 +83,18 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
             running = job.list_trials(optuna.trial.TrialState.RUNNING)
             return any(str(trial.user_attrs.get("worker")).endswith(f"/{killed.pid}") for trial in running)
 
-        wait_for(is_running)
+        def is_halted_in_a_trial():
+            if not is_running():
+                return False
+            # A trial may end between the look and the kill: halt the worker first, and look again.
+            killed.send_signal(signal.SIGSTOP)
+            time.sleep(0.1)
+            if is_running():
+                return True
+            killed.send_signal(signal.SIGCONT)
+            return False
+
+        wait_for(is_halted_in_a_trial)
         killed.send_signal(signal.SIGKILL)
         processes.append(start("worker", study, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1"))
         assert first.wait(timeout=200) == 0
