@@ -30,5 +30,9 @@ class ActorFileError(StudioError):
     """A file of actor weights that is damaged, or made for something else."""
 
 
+class DataError(StudioError):
+    """Behavioural data that cannot be read, or a wish about them that cannot be met."""
+
+
 class OutsideTrainingBoxWarning(UserWarning):
     """Some requested actions lie where the amortized actor was not trained."""

@@ -11,6 +11,7 @@ Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`.
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import ArrayLike
@@ -19,8 +20,11 @@ from designstudio.errors import ValueOutsideSupportError
 from designstudio.priors import AbstractPrior, HalfNormal, Interval, PriorSet, Uniform
 
 STIMULUS_UNIT = "stimulus unit"
+PER_STIMULUS_UNIT = "1 / stimulus unit"
 LOG_UNIT = "log units"
 NO_UNIT = "no unit"
+# How numbers in a unit change when every stimulus is multiplied by a factor: by this power of it.
+UNIT_POWERS = {STIMULUS_UNIT: 1, PER_STIMULUS_UNIT: -1, LOG_UNIT: 0, NO_UNIT: 0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Parameter:
         analysis: prior that a fit assumes.
         population: where simulated participants come from.
         neutral: the value at which a cost parameter has no effect, if there is one.
+        odds_unit: what value / (1 - value) is measured in, for a share that weighs things of different units.
     """
 
     name: str
@@ -50,11 +55,30 @@ class Parameter:
     analysis: AbstractPrior
     population: AbstractPrior
     neutral: float | None = None
+    odds_unit: str = NO_UNIT
 
     @property
     def label(self) -> str:
         """Symbol and unit, for an axis."""
         return self.symbol if self.unit == NO_UNIT else f"{self.symbol} ({self.unit})"
+
+    def rescale(self, values: Any, factor: float) -> Any:
+        """The same participants after a change of unit that multiplies every stimulus by `factor`.
+
+        Raises:
+            ValueOutsideSupportError: if the parameter has a unit that is not known to depend on the stimulus or not.
+        """
+        for unit in (self.unit, self.odds_unit):
+            if unit not in UNIT_POWERS:
+                raise ValueOutsideSupportError(
+                    f"Parameter {self.name!r} is in {unit!r}, but to change the unit of the stimulus it must be in one of "
+                    f"{', '.join(map(repr, UNIT_POWERS))}: declare it so."
+                )
+        odds_factor = factor ** UNIT_POWERS[self.odds_unit]
+        if odds_factor != 1:
+            # The odds times the factor, without dividing by zero where the share is 1.
+            values = odds_factor * values / (1 - values + odds_factor * values)
+        return values * factor ** UNIT_POWERS[self.unit]
 
 
 def cost_parameter(
@@ -67,8 +91,12 @@ def cost_parameter(
     unit: str = NO_UNIT,
     box: Interval | None = None,
     neutral: float | None = None,
+    odds_unit: str = NO_UNIT,
 ) -> Parameter:
-    """A parameter of a cost; as in the paper, one prior serves training, analysis and population."""
+    """A parameter of a cost; as in the paper, one prior serves training, analysis and population.
+
+    If it has a length, say so (`unit`, or `odds_unit` for a share): nobody else knows when the stimulus changes its unit.
+    """
     box = prior.support if box is None else box
     if not (math.isfinite(box.low) and math.isfinite(box.high)):
         raise ValueOutsideSupportError(
@@ -78,7 +106,7 @@ def cost_parameter(
     if box.low not in support or box.high not in support:
         raise ValueOutsideSupportError(f"Parameter {name!r} has a training box of {box}, but only {support} is supported.")
     prior = prior.within(box)
-    return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral)
+    return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral, odds_unit)
 
 
 def _noise(name: str, symbol: str, meaning: str) -> Parameter:

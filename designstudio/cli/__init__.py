@@ -9,7 +9,7 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, init, power, search, sweep, train, worker
+from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -23,10 +23,12 @@ app.command("train")(train.train)
 app.command("act")(act.act)
 app.command("init")(init.init_study)
 app.command("evaluate")(evaluate.evaluate)
+app.command("fit")(fit.fit)
 app.command("power")(power.power)
 app.command("search")(search.search)
 app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
+app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate_cost)
 
 

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 from designstudio.costs.absolute import Absolute
 from designstudio.costs.base import WITH_EFFORT, AbstractBentCost, Scalar, Values, total_noise
 from designstudio.costs.effort import BETA, add_effort, add_effort_slope
+from designstudio.parameters import STIMULUS_UNIT
 from designstudio.perception import Belief
 
 
@@ -29,7 +30,8 @@ class AbsoluteEffort(AbstractBentCost):
     name = "absolute_effort"
     formula = "β|r - s| + (1 - β)r²"
     kind = WITH_EFFORT
-    parameters = (BETA,)
+    # A length weighed against a square: the odds of beta are twice the ceiling, a length.
+    parameters = (dataclasses.replace(BETA, odds_unit=STIMULUS_UNIT),)
     num_terms = 18
     has_single_root = True
     base = Absolute()

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from designstudio.costs.base import ASYMMETRIC, AbstractCost, Scalar, Values, saturate, total_noise
-from designstudio.parameters import cost_parameter
+from designstudio.parameters import PER_STIMULUS_UNIT, cost_parameter
 from designstudio.perception import Belief
 from designstudio.priors import Interval, LogNormal
 
@@ -39,7 +39,7 @@ class Linex(AbstractCost):
             LogNormal(0.5, 1.0),
             symbol="α",
             meaning="steepness of the exponential side",
-            unit="1 / stimulus unit",
+            unit=PER_STIMULUS_UNIT,
             support=Interval(0.0, math.inf),
             box=Interval(0.05, 5.0),
             neutral=0.0,

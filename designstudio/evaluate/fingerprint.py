@@ -23,8 +23,8 @@ from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.study import Study
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
-# These only show results, or score what is kept.
-WITHOUT_EFFECT = ("cli", "present", "dashboard", "search")
+# These only show results, score what is kept, or ask for evaluations.
+WITHOUT_EFFECT = ("cli", "present", "dashboard", "search", "empirical")
 SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "store.py", "example.py", "progress.py")
 
 
@@ -53,14 +53,14 @@ def describe_question(study: Study) -> dict[str, Any]:
     """All that matters for a result, but for the design and how carefully it is evaluated."""
     simulated = study.population.cost or study.cost
     return {
-        "actors": {cost: _identify(study.load_actor(cost)) for cost in {study.cost, simulated}},
+        "actors": {cost: identify_actor(study.load_actor(cost)) for cost in {study.cost, simulated}},
         "cost": study.cost,
         "population": plain(study.population),
         "analysis": plain(study.analysis),
         "quantities": [[quantity.name, quantity.text] for quantity in study.quantities],
         "interval": study.interval,
         "seed": study.seed,
-        "code": _hash_code(),
+        "code": hash_code(),
         "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
     }
 
@@ -77,7 +77,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _identify(actor: AbstractActor) -> str:
+def identify_actor(actor: AbstractActor) -> str:
     """The kind of an actor, its weights, and what its cost says about a few examples."""
     digest = hashlib.sha256(type(actor).__name__.encode())
     digest.update(json.dumps(probe_cost(actor.cost)).encode())
@@ -88,13 +88,13 @@ def _identify(actor: AbstractActor) -> str:
 
 
 @functools.cache
-def _hash_code() -> str:
-    """The package's own code: a corrected likelihood must not find results of the wrong one."""
+def hash_code(without: tuple[str, ...] = WITHOUT_EFFECT) -> str:
+    """The package's own code, but for some folders: a corrected likelihood must not find results of the wrong one."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         relative = path.relative_to(package)
         is_scoring = relative.parts[0] == "evaluate" and relative.name in SCORING
-        if relative.parts[0] not in WITHOUT_EFFECT and not is_scoring:
+        if relative.parts[0] not in without and not is_scoring:
             digest.update(str(relative).encode() + path.read_bytes())
     return digest.hexdigest()[:16]

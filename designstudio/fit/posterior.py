@@ -20,6 +20,7 @@ import xarray as xr
 from designstudio.behavior.model import BehaviorModel
 from designstudio.errors import StudioError
 from designstudio.fit.settings import FitSettings
+from designstudio.trials.files import DURATIONS
 
 PACKAGES = ("designstudio", "jax", "numpyro", "equinox", "xarray", "arviz-stats")
 SUFFIXES = (".nc", ".zarr")
@@ -110,7 +111,8 @@ def load_posterior(path: Path | str) -> xr.DataTree:
     if not path.exists():
         raise StudioError(f"There is no posterior at {str(path)!r}; give a file that save_posterior wrote.")
     try:
-        tree = xr.load_datatree(path, engine="h5netcdf" if path.suffix == ".nc" else "zarr")
+        engine = "h5netcdf" if path.suffix == ".nc" else "zarr"
+        tree = xr.load_datatree(path, engine=engine, decode_timedelta=DURATIONS)
     except (OSError, ValueError, KeyError) as error:
         raise StudioError(f"{str(path)!r} cannot be read as a posterior ({type(error).__name__}); save it again.") from None
     if "posterior" not in tree or "settings" not in tree.attrs:

@@ -41,6 +41,8 @@ from designstudio.fit.settings import FitSettings, ImportanceSettings, NutsSetti
 LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
 # A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
 NUM_CAREFUL_REPEATS = 4
+# The same once more, where a repeat costs next to nothing.
+NUM_PATIENT_REPEATS = 12
 # How many parts of the draws are compared between two rules of the likelihood: one to see, all if that must be corrected.
 NUM_CORRECTION_PARTS = 4
 # Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
@@ -84,6 +86,9 @@ def fit_datasets(
     else:
         failed = run.sample_weighted("importance", everything)
         failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
+        if settings.method == "auto" and model.is_power_law:
+            # Milliseconds, where chains would first have to be compiled.
+            failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_PATIENT_REPEATS)
     if settings.method != "importance":
         # Most need only a little more: an R-hat above the threshold by chance.
         for num_repeats in (2, NUM_CAREFUL_REPEATS):
@@ -196,14 +201,15 @@ class _Run:
             correction = compute_correction(self.model, observations, part, is_wanted=is_wanted)
             return np.asarray(correction, float)[is_wanted]
 
-        error = compare(is_wanted, 0).std((1, 2))
+        seen = compare(is_wanted, 0)
+        error = seen.std((1, 2))
         self.results.diagnostics["rule_error"][at] = error
         needs = np.flatnonzero(~(error <= LARGEST_RULE_ERROR))
         if not needs.size:
             return reasons
         needs_it = np.zeros(len(chosen), bool)
         needs_it[np.flatnonzero(is_wanted)[needs]] = True
-        parts = [compare(needs_it, first) for first in range(stride)]
+        parts = [seen[needs], *(compare(needs_it, first) for first in range(1, stride))]
         correction = np.stack(parts, axis=-1).reshape(len(needs), self.settings.num_chains, -1)
         # In the order of the draws, so that a chain stays a chain and what was noted about each draw stays with it.
         indices = np.sort(resample(correction, self.settings.num_draws, [rngs[i] for i in needs]), axis=-1)

@@ -113,6 +113,7 @@ def draw_cells(
     columns: Sequence[str],
     colors: Sequence[str],
     limits: tuple[float, float],
+    extra: Sequence[hv.Element] = (),
     **options: Any,
 ) -> hv.Overlay:
     """A panel of coloured cells with a text in each; cells of NaN stay white.
@@ -124,6 +125,7 @@ def draw_cells(
         columns: names, from left to right.
         colors: a colour map.
         limits: values of its two ends.
+        extra: what else is drawn over the cells; columns are counted from the left, rows from the bottom, both from 0.
         **options: see `figures.frame_panel`.
     """
     num_rows, num_columns = values.shape
@@ -141,13 +143,12 @@ def draw_cells(
         labels = hv.Labels((column, up[row], texts[row, column]), ["column", "row"], "text")
         overlay.append(theme.style_texts(labels, color))
     return figures.frame_panel(
-        hv.Overlay(overlay),
+        hv.Overlay([*overlay, *extra]),
         xlim=(-0.5, num_columns - 0.5),
         ylim=(-0.5, num_rows - 0.5),
         xticks=list(enumerate(columns)),
         yticks=list(zip(up.tolist(), rows, strict=True)),
-        xrotation=_rotate(columns),
-        **options,
+        **{"xrotation": _rotate(columns), **options},
     )
 
 

@@ -41,6 +41,7 @@ LINE_INCHES = 0.17
 # Average width of a letter, for breaking titles and legends: a little generous.
 INCHES_PER_LETTER = 0.07
 BOKEH_PIXELS_PER_INCH = 110
+NO_BREAK_SPACE = "\u00a0"
 
 
 def count_columns(num_panels: int) -> int:
@@ -134,6 +135,7 @@ def arrange_panels(
     axes: tuple[float, float] = AXES_INCHES,
     left: float = LEFT,
     bottom: float = BOTTOM,
+    between: float | None = None,
 ) -> hv.Layout:
     """Panels of equal size in rows, with a title above and a legend below all of them.
 
@@ -145,11 +147,14 @@ def arrange_panels(
         axes: as for the panels.
         left: inches for the labels on the left of each panel.
         bottom: inches for the labels below each panel.
+        between: inches between neighbours in a row, if only the first of them has labels on its left; by default as many
+            as on its left.
     """
+    between = left + RIGHT if between is None else between
     num_columns = min(num_columns, len(panels))
     num_rows = math.ceil(len(panels) / num_columns)
     titles = [panel.opts.get("plot", backend="bokeh").kwargs.get("title", "") for panel in panels]
-    across = num_columns * (left + axes[0] + RIGHT)
+    across = left + num_columns * axes[0] + (num_columns - 1) * between + RIGHT
     title = _wrap(title, across)
     if len(panels) == 1:
         # A layout of one panel shows no title of its own.
@@ -157,6 +162,8 @@ def arrange_panels(
         title = ""
         panels = [set_options(panels[0], matplotlib={"title": titles[0]}, bokeh={"title": titles[0]})]
     above = TOP + LINE_INCHES * max((text.count("\n") + 1 if text else 0) for text in titles)
+    # Above several rows of titled panels, HoloViews leaves no room below the title of all of them, and strips empty lines.
+    spaced = f"{title}\n{NO_BREAK_SPACE}" if title and num_rows > 1 and any(titles[:num_columns]) else title
     num_entries = _count_legend_columns(legend, across)
     foot = LINE_INCHES * 1.15 * math.ceil(len(legend) / num_entries)
     up = num_rows * (above + axes[1] + bottom) + foot
@@ -169,10 +176,10 @@ def arrange_panels(
     return set_options(
         hv.Layout(list(panels)).cols(num_columns),
         matplotlib={
-            "title": title,
+            "title": spaced,
             "fig_inches": (across, up),
             "fig_bounds": (left / across, (bottom + foot) / up, 1 - RIGHT / across, 1 - above / up),
-            "hspace": (left + RIGHT) / axes[0],
+            "hspace": between / axes[0],
             # A share of the height of the axes; and HoloViews adds as many inches to the height of the figure, which it
             # computes anew, without the legend.
             "vspace": (above + bottom) / axes[1] if num_rows > 1 else foot,

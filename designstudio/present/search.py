@@ -1,5 +1,6 @@
-"""All files of a search: its trials as JSON and CSV, figures as PNG and SVG."""
+"""All files of a search: its trials as JSON and CSV, the winner as a study file, figures as PNG and SVG."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from designstudio.present.tables import write_csv
 from designstudio.present.variables import draw_importance, draw_parallel
 from designstudio.search.finalists import Verification
 from designstudio.search.results import SearchResult
+from designstudio.study import Study, StudyFileError, write_study
+
+WINNER, FINALISTS = "winner", "finalists"
 
 
 def write_search(result: SearchResult, folder: Path) -> list[str]:
@@ -25,7 +29,55 @@ def write_search(result: SearchResult, folder: Path) -> list[str]:
     if result.records:
         write_csv(folder / "trials.csv", list_trials(result))
         names.append("trials.csv")
+    names += _write_best(result, folder)
     return [*names, *write_figures(draw_search(result), folder)]
+
+
+def add_best(result: SearchResult) -> Study | None:
+    """The study of a search with what was found as further designs; None if nothing was.
+
+    One objective has one design, `winner`; several have all finalists. The section [search] stays: whoever searches on has
+    to beat them.
+    """
+    if result.verification is None or not result.verification.finalists:
+        return None
+    finalists, question = result.verification.finalists, result.question
+    if len(result.objectives) == 1:
+        found = [dataclasses.replace(finalists[result.verification.winner].design, name=WINNER)]
+    else:
+        found = [finalist.design for finalist in finalists]
+    designs = list(question.designs)
+    for design in found:
+        designs.append(dataclasses.replace(design, name=_find_name(design.name, designs)))
+    return dataclasses.replace(question, designs=tuple(designs))
+
+
+def _find_name(name: str, designs: list[Design]) -> str:
+    """A name that no other design has: a search may have begun from the winner of another."""
+    taken, number, free = {design.name for design in designs}, 2, name
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
+
+
+def _write_best(result: SearchResult, folder: Path) -> list[str]:
+    """A study file with what was found, where there is something and files have words for the study."""
+    study = add_best(result)
+    name = f"{WINNER if len(result.objectives) == 1 else FINALISTS}.toml"
+    if study is None:
+        return []
+    note = f"The study of the search '{result.name}' with what it found as its last {_count(study, result)}."
+    try:
+        write_study(study, folder / name, notes=[note], overwrite=True)
+    except StudyFileError:
+        # A question asked from Python may hold more than a file can; its results must not be lost for that.
+        return []
+    return [name]
+
+
+def _count(study: Study, result: SearchResult) -> str:
+    num = len(study.designs) - len(result.question.designs)
+    return "design" if num == 1 else f"{num} designs"
 
 
 def draw_search(result: SearchResult) -> dict[str, hv.Layout]:

@@ -17,6 +17,8 @@ from designstudio.score.monte_carlo import Score, score_share, scores_as_dict
 
 # Effective share of draws above which Pareto smoothing of the weights would change nothing that matters.
 EVEN_WEIGHTS = 0.8
+# Numbers of a log likelihood that are worked on at once.
+LARGEST_PART = 20_000_000
 
 
 class LeaveOneOut(NamedTuple):
@@ -24,6 +26,13 @@ class LeaveOneOut(NamedTuple):
 
     elpd: Float[np.ndarray, " dataset"]
     khat: Float[np.ndarray, " dataset"]
+
+
+class PointwiseLeaveOneOut(NamedTuple):
+    """Log predictive density of each left-out trial, NaN where there is none, and its k-hat, 0 where weights are even."""
+
+    elpd: Float[np.ndarray, "dataset trial"]
+    khat: Float[np.ndarray, "dataset trial"]
 
 
 class ModelRecovery(NamedTuple):
@@ -63,11 +72,26 @@ class ModelRecovery(NamedTuple):
 
 
 def leave_one_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"]) -> LeaveOneOut:
-    """PSIS-LOO of every data set; trials that are not present are NaN, and left out.
+    """PSIS-LOO of every data set; trials that are not present are NaN, and left out."""
+    pointwise = leave_each_out(log_likelihood)
+    return LeaveOneOut(np.nansum(pointwise.elpd, axis=1), pointwise.khat.max(axis=1))
+
+
+def leave_each_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"]) -> PointwiseLeaveOneOut:
+    """PSIS-LOO of every trial; trials that are not present are NaN, and stay so.
 
     Leaving out one of many trials hardly changes a posterior, so most weights are nearly even, and smoothing their tail
     changes nothing: only trials with uneven weights are handed to it.
     """
+    # In parts: the work needs several 64-bit copies of what it works on.
+    num_at_once = max(1, LARGEST_PART // max(1, log_likelihood[:1].size))
+    parts = [
+        _leave_each_out(log_likelihood[first : first + num_at_once]) for first in range(0, len(log_likelihood), num_at_once)
+    ]
+    return PointwiseLeaveOneOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _leave_each_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"]) -> PointwiseLeaveOneOut:
     flat = np.asarray(log_likelihood, float).reshape(len(log_likelihood), -1, log_likelihood.shape[-1])
     is_present = ~np.isnan(flat).all(axis=1)
     # Weights are inverse likelihoods; their scale is free.
@@ -83,7 +107,7 @@ def leave_one_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"])
         smoothed = smooth_weights(-uneven)
         pointwise[is_uneven] = special.logsumexp(smoothed.log_weight + uneven, axis=1)
         khat[is_uneven] = smoothed.khat
-    return LeaveOneOut(np.where(is_present, pointwise, 0.0).sum(axis=1), khat.max(axis=1))
+    return PointwiseLeaveOneOut(np.where(is_present, pointwise, np.nan), khat)
 
 
 def score_model_recovery(elpd: xr.DataArray) -> ModelRecovery:

@@ -10,6 +10,7 @@ from designstudio.study.quantities import Quantity
 from designstudio.study.search_plan import SearchPlan
 from designstudio.study.space import Choice, Range, Space
 from designstudio.study.study import FIDELITIES, Study
+from designstudio.study.writing import format_study, write_study
 
 __all__ = [
     "FIDELITIES",
@@ -26,6 +27,8 @@ __all__ = [
     "Space",
     "Study",
     "StudyFileError",
+    "format_study",
     "parse_study",
     "read_study",
+    "write_study",
 ]

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
 from designstudio.costs import AbstractCost
 from designstudio.parameters import Parameter, check_within
 from designstudio.priors import AbstractPrior, Constant, HalfNormal, Interval, LogNormal, Uniform
-from designstudio.study.entry import Entry
+from designstudio.study.entry import Entry, StudyFileError
 
 UNIFORM, HALF_NORMAL, LOG_NORMAL = "uniform", "half_normal", "log_normal"
 FAMILIES = (UNIFORM, HALF_NORMAL, LOG_NORMAL)
@@ -66,6 +67,30 @@ def read_range(entry: Entry, parameter: Parameter) -> AbstractPrior:
             prior = prior.within(interval)
     _check_reach(entry, prior, parameter)
     return prior
+
+
+def describe_prior(prior: AbstractPrior) -> Any:
+    """A prior as it is written in a study file: the counterpart of `read_prior`.
+
+    Raises:
+        StudyFileError: if study files do not know its family.
+    """
+    match prior:
+        case Constant(value):
+            return float(value)
+        case Uniform(low, high):
+            return {UNIFORM: [float(low), float(high)]}
+        case HalfNormal(scale):
+            return {HALF_NORMAL: float(scale), **_describe_bounds(prior.bounds)}
+        case LogNormal(median, sigma):
+            return {LOG_NORMAL: {"median": float(median), "sigma": float(sigma)}, **_describe_bounds(prior.bounds)}
+    raise StudyFileError(f"Study files know {', '.join(FAMILIES)} and numbers, but no {type(prior).__name__}.")
+
+
+def _describe_bounds(bounds: Interval) -> dict[str, float]:
+    """Ends that are not those of every positive number."""
+    ends = {"low": float(bounds.low)} if bounds.low > 0 else {}
+    return ends | ({"high": float(bounds.high)} if math.isfinite(bounds.high) else {})
 
 
 def _read_family(family: str, entry: Entry) -> AbstractPrior:

@@ -144,11 +144,12 @@ def _read_measure(entry: Entry, quantities: Collection[str], goals: Sequence[Goa
     elif score == POWER and not goals:
         raise entry.error("The study has no goals, so there is no power to search for: add [[goals]].")
     with entry.explain():
-        measure = Measure(score, of or _default_part(score))
+        measure = Measure(score, of or default_part(score))
     return measure
 
 
-def _default_part(score: str) -> tuple[str, ...]:
+def default_part(score: str) -> tuple[str, ...]:
+    """What a score is of, if nothing is said."""
     return {INFORMATION: (PRIOR_COST,), CONFOUNDING: (PRIOR_COST,), POWER: ("1",)}.get(score, ())
 
 

@@ -1,5 +1,6 @@
 """Figures of a search: the numbers by value, the drawing by smoke, and the files."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -13,7 +14,7 @@ from designstudio.present.figures import save_figure
 from designstudio.present.fresh import list_fresh
 from designstudio.present.front import compute_front, draw_front
 from designstudio.present.history import compute_history, draw_history
-from designstudio.present.search import draw_search, write_search
+from designstudio.present.search import add_best, draw_search, write_search
 from designstudio.present.tables import read_csv
 from designstudio.present.variables import compute_parallel, draw_importance, draw_parallel, plays_role
 from designstudio.present.words import label_measure, name_variable
@@ -22,7 +23,7 @@ from designstudio.score.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification, read_fresh
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
-from designstudio.study import Choice, Measure, Range, SearchPlan, Space, Study
+from designstudio.study import Choice, Measure, Range, SearchPlan, Space, Study, read_study
 from tests.present.test_calibration import find_picture_faults
 from tests.present.test_recovery import find_faults, make_summaries, read_title
 
@@ -298,11 +299,36 @@ def test_figures_are_those_that_apply():
     assert list(draw_search(make_result(RMSE, MINUTES, is_verified=False))) == ["history", "front", "importance", "parallel"]
 
 
+def test_the_winner_is_a_design_of_a_study_file(tmp_path):
+    result = make_result()
+    assert "winner.toml" in write_search(result, tmp_path)
+    study = read_study(tmp_path / "winner.toml")
+    assert dataclasses.replace(study, designs=study.designs[:-1]) == result.question
+    assert study.designs[-1] == dataclasses.replace(result.verification.finalists[0].design, name="winner")
+    # Found again by a search that began from it, it has to have another name.
+    again = add_best(dataclasses.replace(result, question=study))
+    assert [design.name for design in again.designs] == ["paper", "winner", "winner-2"]
+
+
+def test_a_search_of_several_aims_has_finalists_and_one_without_a_find_has_none():
+    designs = add_best(make_result(RMSE, MINUTES)).designs
+    assert [design.name for design in designs] == ["paper", "finalist-5", "finalist-2"]
+    assert add_best(make_result(is_verified=False)) is None
+
+
+def test_a_question_that_no_file_can_hold_loses_nothing_else(tmp_path):
+    result = make_result()
+    plan = dataclasses.replace(result.question.search, block_size=8)
+    result = dataclasses.replace(result, question=dataclasses.replace(result.question, search=plan))
+    assert write_search(result, tmp_path)[:3] == ["result.json", "trials.csv", "history.png"]
+
+
 def test_everything_is_written(tmp_path):
     names = write_search(make_result(RMSE, MINUTES), tmp_path)
     assert names == [
         "result.json",
         "trials.csv",
+        "finalists.toml",
         "history.png",
         "front.png",
         "importance.png",
@@ -315,7 +341,7 @@ def test_everything_is_written(tmp_path):
     assert rows[3]["is_feasible"] == "False"
     assert rows[1]["num_datasets"] == "16"
     assert (rows[2]["RMSE of mu_0, beta value"], rows[2]["minutes value"]) == ("0.15", "6")
-    for name in names[2:]:
+    for name in names[3:]:
         assert not find_picture_faults(tmp_path / name)
         assert "<svg" in (tmp_path / name).with_suffix(".svg").read_text()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -1,0 +1,135 @@
+"""`designstudio fit`: which cost explains these participants, and what are their parameters?"""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from designstudio.cli.fixed_values import read_fixed, split_pair
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.progress import show_progress
+from designstudio.costs import available_costs
+from designstudio.errors import StudioError
+
+if TYPE_CHECKING:
+    from designstudio.data import LoadedData
+    from designstudio.empirical.request import FitRequest
+
+EXAMPLE, ALL = "example", "all"
+# From here on the mean stimuli of two conditions are so different that people may have noticed.
+OTHER_STIMULI = 1.1
+
+
+def fit(
+    data: Annotated[
+        str, typer.Argument(help="A CSV or TSV file, a Psych-DS or BIDS folder, or the word example.", metavar="DATA")
+    ],
+    costs: Annotated[str, typer.Option(help="Costs to compare, separated by commas.")] = ALL,
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A known parameter: sigma=0.2, or sigma=FILE.csv with columns subject (or condition, or both) and sigma.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    per_condition: Annotated[
+        str | None,
+        typer.Option(help="Parameters that differ between conditions; default: sigma. 'none' for none.", metavar="NAMES"),
+    ] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Which rows to keep, such as 'keep == 1'.", metavar="FILTER")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="The file's own name of a column, such as response=rt.", metavar="ROLE=NAME"),
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit of stimulus and response, such as s.")] = None,
+    min_trials: Annotated[int, typer.Option(help="Subjects with fewer trials are left out.")] = 10,
+    pool: Annotated[bool, typer.Option("--pool", help="Also pool the subjects partially.")] = False,
+    method: Annotated[str, typer.Option(help="auto, importance or nuts.")] = "auto",
+    draws: Annotated[int, typer.Option(help="Posterior draws of each of four chains.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+    actor: Annotated[
+        list[Path] | None, typer.Option(help="A trained actor of a cost of yours; may be repeated.", metavar="FILE")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for posteriors, results and figures; a rerun goes on there.", metavar="DIR")
+    ] = None,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Fit every participant under every cost, and say which cost predicts their responses best.
+
+    Each cost is kept in the folder of --out as soon as it is finished: the same command goes on where it was stopped.
+
+    Example: designstudio fit example --costs quadratic,quadratic_effort --out fits
+    """
+    from designstudio.cli.fit_tables import print_fit  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.data import example_path, read_data  # noqa: PLC0415
+    from designstudio.empirical.files import save_fit  # noqa: PLC0415
+    from designstudio.empirical.request import FitRequest  # noqa: PLC0415
+    from designstudio.empirical.run import fit_subjects  # noqa: PLC0415
+    from designstudio.fit.settings import FitSettings  # noqa: PLC0415
+
+    use_cost_file(cost_file)
+    check_output(json)
+    if out is not None and out.exists() and not out.is_dir():
+        raise StudioError(f"--out takes a folder, but {str(out)!r} is a file.")
+    path = example_path() if data == EXAMPLE else Path(data)
+    columns = dict(split_pair(text, "--column", "response=rt") for text in column or [])
+    loaded = read_data(path, columns=columns, where=where or [], unit=unit, min_trials=min_trials)
+    request = FitRequest(
+        costs=_list_costs(costs),
+        fixed=read_fixed(fixed or []),
+        pools=pool,
+        settings=FitSettings(method=method, num_draws=draws),
+        seed=seed,
+        actors=_read_actors(actor or []),
+    )
+    request, notes = _choose_conditions(request, loaded, per_condition)
+    for sentence in (*loaded.report.sentences(), *notes):
+        typer.echo(sentence)
+    with show_progress("Fitting") as progress:
+        result = fit_subjects(loaded, request, name=path.stem, folder=out, progress=progress)
+    print_fit(result)
+    if out is not None:
+        save_fit(result, out)
+        typer.echo(f"Wrote the posteriors and result.json to {out}.")
+        from designstudio.present.fits import write_fit_figures  # noqa: PLC0415  (imports the plotting stack)
+
+        names = write_fit_figures(result, out)
+        typer.echo(f"Wrote {', '.join(names)} to {out}, and each as SVG.")
+    write_json(json, result.as_dict())
+
+
+def _list_costs(text: str) -> tuple[str, ...]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return tuple(available_costs()) if names == [ALL] else tuple(names)
+
+
+def _read_actors(paths: list[Path]) -> dict[str, Path]:
+    from designstudio.actors import read_card  # noqa: PLC0415  (keeps `designstudio --help` fast)
+
+    return {read_card(path).cost: path for path in paths}
+
+
+def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | None) -> tuple["FitRequest", list[str]]:
+    """What differs between conditions: what was asked for, or else what an expert would choose."""
+    if text is not None:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        return dataclasses.replace(request, per_condition=() if names == ["none"] else tuple(names)), []
+    if loaded.report.num_conditions < 2:
+        return request, []
+    if "sigma" in request.fixed:
+        return request, []
+    from designstudio.empirical.units import compare_stimuli  # noqa: PLC0415  (keeps `designstudio --help` fast)
+
+    notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
+    ratio = compare_stimuli(loaded.trials)
+    if ratio > OTHER_STIMULI:
+        notes.append(
+            f"But their mean stimuli differ by a factor of {ratio:.2f}: if people can expect other stimuli in each, "
+            "--per-condition mu_0 is the better choice."
+        )
+    return dataclasses.replace(request, per_condition=("sigma",)), notes

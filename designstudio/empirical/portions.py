@@ -1,0 +1,219 @@
+"""Fits of subjects who do not have the same conditions, or have very many trials.
+
+A fit takes all data sets to have the same conditions, and holds the likelihood of all trials at once. Here subjects are
+fitted in portions: of subjects with equally many conditions, each with their own conditions side by side, and no more of
+them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
+was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import jax
+import numpy as np
+import xarray as xr
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.behavior.observations import bucket_size
+from designstudio.empirical.left_out import choose_num_draws, leave_out
+from designstudio.empirical.units import count_trials
+from designstudio.fit.batches import CHUNK_SIZE
+from designstudio.fit.posterior import build_posterior
+from designstudio.fit.progress import Progress, ProgressCallback
+from designstudio.fit.run import fit_datasets
+from designstudio.fit.settings import FitSettings
+from designstudio.parameters import analysis_priors
+
+# Numbers in the log likelihood of a portion: 400 MB, and some copies of it.
+LARGEST_PORTION = 100_000_000
+# Small experiments share one program, as their subjects take less time than another one to compile.
+SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
+# A stream of random numbers of its own, for what the data say nothing about.
+PRIOR_STREAM = 7919
+
+
+@dataclasses.dataclass(frozen=True)
+class Portion:
+    """Subjects that are fitted together.
+
+    Attributes:
+        places: where they stand among all data sets.
+        conditions: which conditions each of them has, over (dataset, condition of their own).
+    """
+
+    places: np.ndarray
+    conditions: np.ndarray
+
+    def take_trials(self, trials: xr.Dataset) -> xr.Dataset:
+        """Their trials, with conditions numbered for each subject, and without the padding that only others need."""
+        taken = trials.isel(dataset=self.places)
+        length = int(np.flatnonzero(taken["is_present"].values.any(axis=0))[-1]) + 1
+        taken = taken.isel(trial=slice(length), condition=np.arange(self.conditions.shape[1]))
+        new_number = np.zeros((len(self.places), trials.sizes["condition"]), int)
+        np.put_along_axis(new_number, self.conditions, np.arange(self.conditions.shape[1])[None], axis=1)
+        index = taken["condition_index"]
+        numbers = np.take_along_axis(new_number, index.values, axis=1)
+        taken["condition_index"] = index.copy(data=np.where(taken["is_present"], numbers, 0))
+        return taken.assign_coords(condition=[_name(k) for k in range(self.conditions.shape[1])])
+
+    def take_fixed(self, fixed: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+        """Their fixed values, for their own conditions."""
+        taken = {name: np.take_along_axis(array.values[self.places], self.conditions, 1) for name, array in fixed.items()}
+        return {name: xr.DataArray(values, dims=("dataset", "condition")) for name, values in taken.items()}
+
+
+def fit_portions(
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    *,
+    fixed: Mapping[str, xr.DataArray],
+    settings: FitSettings,
+    seed: int,
+    leaves_out: bool = True,
+    progress: ProgressCallback | None = None,
+) -> xr.DataTree:
+    """Posterior of every data set, as of `fit_datasets`, but for conditions that a data set may lack.
+
+    Args:
+        model: for all conditions. trials: in the actor's unit. fixed: over (dataset, condition).
+        settings: how carefully. seed: of all random numbers.
+        leaves_out: whether trials are left out, which comparisons need.
+        progress: called after every batch.
+
+    Returns:
+        The DataTree of `designstudio.fit.posterior`, with `loo` in place of the log likelihood: the log predictive density
+        of every left-out trial (`elpd`) and its Pareto k-hat (`khat`), over (dataset, trial).
+    """
+    num_datasets, num_trials = trials.sizes["dataset"], trials.sizes["trial"]
+    shape = (num_datasets, settings.num_chains, settings.num_draws)
+    draws = {name: _draw_prior(model, name, trials["dataset"].values, shape, seed) for name in model.free}
+    elpd, khat = np.full((2, num_datasets, num_trials), np.nan)
+    stats: dict[str, np.ndarray] = {}
+    diagnostics: dict[str, np.ndarray] = {}
+    num_done = 0
+    for portion in _share_out(trials, settings):
+        part = portion.take_trials(trials)
+        narrow, part_fixed, batch_size = _narrow(model, portion), portion.take_fixed(fixed), _choose_batch(part, settings)
+        tree = fit_datasets(
+            narrow,
+            part,
+            fixed=part_fixed,
+            settings=dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False),
+            seed=seed,
+            progress=_shift(progress, num_done, num_datasets),
+        )
+        for name, array in tree["posterior"].to_dataset().data_vars.items():
+            _put(draws[str(name)], array.values, portion)
+        if leaves_out:
+            loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
+            at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
+            elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
+        _collect(stats, tree["sample_stats"].to_dataset(), portion, num_datasets)
+        _collect(diagnostics, tree["diagnostics"].to_dataset(), portion, num_datasets)
+        _name_conditions(diagnostics["reason"], portion, trials["condition"].values.tolist())
+        num_done += len(portion.places)
+    posterior = build_posterior(
+        model,
+        trials,
+        draws=draws,
+        sample_stats=stats,
+        diagnostics=diagnostics,
+        log_likelihood=None,
+        fixed={name: array.values for name, array in fixed.items()},
+        settings=settings,
+        seed=seed,
+    )
+    dims = ("dataset", "trial")
+    loo_coords = {"dataset": trials["dataset"], "subject": trials["subject"]}
+    posterior["loo"] = xr.DataTree(xr.Dataset({"elpd": (dims, elpd), "khat": (dims, khat)}, coords=loo_coords))
+    return posterior
+
+
+def _share_out(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
+    """Portions of subjects with equally many conditions, as large as memory allows."""
+    counts = count_trials(trials)
+    num_conditions = (counts > 0).sum(axis=1)
+    for num in np.unique(num_conditions):
+        places = np.flatnonzero(num_conditions == num)
+        # Those with trials first, in their order.
+        conditions = np.argsort(counts[places] == 0, axis=1, kind="stable")[:, :num]
+        num_trials = bucket_size(int(counts[places].max())) * int(num)
+        size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
+        num_at_once = max(1, LARGEST_PORTION // size)
+        # Equal portions share one program.
+        num_portions = -(-len(places) // num_at_once)
+        num_at_once = -(-len(places) // num_portions)
+        for first in range(0, len(places), num_at_once):
+            yield Portion(places[first : first + num_at_once], conditions[first : first + num_at_once])
+
+
+def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
+    """As many data sets at once as there are, rounded up so that every device has chunks of one size."""
+    num_devices = jax.local_device_count()
+    smallest = SMALLEST_CHUNK if trials.sizes["trial"] <= FEW_TRIALS else 1
+    per_device = max(smallest, -(-trials.sizes["dataset"] // num_devices))
+    num_chunks = -(-per_device // CHUNK_SIZE)
+    most = -(-settings.batch_size // num_devices) * num_devices
+    return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
+
+
+def _narrow(model: BehaviorModel, portion: Portion) -> BehaviorModel:
+    """The same model for as many conditions as the portion has."""
+    return BehaviorModel(
+        model.actor,
+        num_conditions=portion.conditions.shape[1],
+        per_condition=model.per_condition,
+        fixed=model.fixed,
+        priors=analysis_priors(model.parameters).replace(**model.priors),
+    )
+
+
+def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tuple[int, int, int], seed: int) -> np.ndarray:
+    """Room for the draws of a parameter; for conditions, filled with draws of the prior, which stay where trials lack."""
+    if name not in model.per_condition:
+        return np.empty(shape, np.float32)
+    size = (*shape[1:], model.num_conditions)
+    stream = model.free.index(name)
+    uniform = [np.random.default_rng((seed, int(number), stream, PRIOR_STREAM)).uniform(size=size) for number in numbers]
+    return model.priors[name].quantile(np.stack(uniform)).astype(np.float32)
+
+
+def _put(target: np.ndarray, values: np.ndarray, portion: Portion) -> None:
+    """Put the draws of a portion where they belong."""
+    if target.ndim == 3:
+        target[portion.places] = values
+        return
+    # A portion with one condition shares all parameters.
+    by_condition = values if values.ndim == 4 else values[..., None]
+    for place, conditions, entries in zip(portion.places, portion.conditions, by_condition, strict=True):
+        target[place][..., conditions] = entries
+
+
+def _collect(found: dict[str, np.ndarray], part: xr.Dataset, portion: Portion, num_datasets: int) -> None:
+    for name, array in part.data_vars.items():
+        values = array.values
+        # Texts may become longer, when conditions get their names.
+        dtype = values.dtype if values.dtype.kind in "fib" else np.dtype("<U400")
+        found.setdefault(str(name), np.zeros((num_datasets, *values.shape[1:]), dtype))[portion.places] = values
+
+
+def _name_conditions(reasons: np.ndarray, portion: Portion, labels: list[str]) -> None:
+    """Call conditions in the reasons by their real names."""
+    for place, conditions in zip(portion.places, portion.conditions, strict=True):
+        for k, condition in enumerate(conditions):
+            reasons[place] = str(reasons[place]).replace(repr(_name(k)), repr(labels[condition]))
+
+
+def _name(number: int) -> str:
+    return f"#{number}"
+
+
+def _shift(progress: ProgressCallback | None, num_before: int, num_datasets: int) -> ProgressCallback | None:
+    """Count data sets of earlier portions as well."""
+    if progress is None:
+        return None
+
+    def report(part: Progress) -> None:
+        progress(part._replace(num_done=num_before + part.num_done, num_datasets=num_datasets))
+
+    return report

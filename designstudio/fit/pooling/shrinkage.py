@@ -1,0 +1,36 @@
+"""What pooling has done to each subject."""
+
+import numpy as np
+import xarray as xr
+
+
+def compute_shrinkage(posterior: xr.DataTree, pooled: xr.DataTree) -> xr.Dataset:
+    """Separate and pooled estimates side by side.
+
+    Args:
+        posterior: the separate fits.
+        pooled: what `pool_subjects` made of them.
+
+    Returns:
+        A Dataset over dataset (the pooled subjects) and quantity (a parameter, or one condition's entry of it):
+        `separate_mean`, `separate_sd`, `pooled_mean`, `pooled_sd`, and `shrinkage`, the share of the separate variance that
+        the group has removed. It is 0 where the group says nothing new and near 1 where it says all; it is the weight of the
+        group in the pooled estimate if everything is normal. Where a subject is pulled to a place where its data say less,
+        it is negative.
+    """
+    subjects = pooled["posterior"].to_dataset()
+    separate = posterior["posterior"].to_dataset().sel(dataset=subjects["dataset"])
+    names, columns = [], []
+    for name in map(str, subjects.data_vars):
+        has_conditions = "condition" in subjects[name].dims
+        for k in range(subjects.sizes["condition"] if has_conditions else 1):
+            names.append(f"{name}[{k}]" if has_conditions else name)
+            pair = [source[name].isel(condition=k) if has_conditions else source[name] for source in (separate, subjects)]
+            columns.append([f(array.values.astype(float), axis=(1, 2)) for array in pair for f in (np.mean, np.std)])
+    means_and_sds = np.moveaxis(np.array(columns), 0, -1)
+    labels = ("separate_mean", "separate_sd", "pooled_mean", "pooled_sd")
+    table = xr.Dataset(
+        {label: (("dataset", "quantity"), values) for label, values in zip(labels, means_and_sds, strict=True)},
+        coords={"quantity": names, "dataset": subjects["dataset"], "subject": subjects["subject"]},
+    )
+    return table.assign(shrinkage=1 - (table["pooled_sd"] / table["separate_sd"]) ** 2)

@@ -1,0 +1,79 @@
+"""The section [search] of a study file, written: the counterpart of `designstudio.study.search_entries`."""
+
+import dataclasses
+from typing import Any
+
+from designstudio.study.measures import POWER, RECOVERY, Limit, Measure
+from designstudio.study.search_entries import default_part
+from designstudio.study.search_plan import SearchPlan
+from designstudio.study.space import DEFAULTS, WHOLE, Choice, Range, Space, Variable
+from designstudio.study.toml_text import write_comment, write_list, write_pairs
+
+_STIMULI = "stimuli."
+
+
+def write_search(plan: SearchPlan) -> list[list[str]]:
+    """The sections that describe a search, as lines."""
+    lines = [*write_comment("Which other designs may be tried, and for what."), "[search]"]
+    if plan.objectives:
+        lines += write_list("objectives", [_describe_measure(measure) for measure in plan.objectives])
+    if plan.constraints:
+        lines += write_list("constraints", [_describe_limit(limit) for limit in plan.constraints])
+    settings = {
+        "sampler": plan.sampler,
+        "fidelity": plan.fidelity,
+        "datasets": plan.num_datasets,
+        "racing": plan.races,
+        "screen": plan.num_screened,
+        "finalists": plan.num_finalists,
+        "verify_fidelity": plan.verify_fidelity,
+        "fresh_datasets": plan.num_fresh,
+    }
+    comment = write_comment("For each variable a value, a range or a choice.")
+    return [[*lines, *write_pairs(settings)], [*comment, "[search.space]", *write_pairs(_describe_space(plan.space))]]
+
+
+def complete_measures(plan: SearchPlan) -> SearchPlan:
+    """The plan with every measure saying what it is of, where that is understood."""
+    limits = tuple(dataclasses.replace(limit, measure=_complete(limit.measure)) for limit in plan.constraints)
+    return dataclasses.replace(plan, objectives=tuple(map(_complete, plan.objectives)), constraints=limits)
+
+
+def _complete(measure: Measure) -> Measure:
+    return Measure(measure.score, measure.of or default_part(measure.score))
+
+
+def _describe_measure(measure: Measure) -> dict[str, Any]:
+    table: dict[str, Any] = {"score": measure.score}
+    of = _complete(measure).of
+    if of:
+        table["of"] = of if measure.score in RECOVERY else of[0]
+    if measure.score == POWER:
+        table["of"] = int(of[0])
+    return table
+
+
+def _describe_limit(limit: Limit) -> dict[str, Any]:
+    ends = {name: getattr(limit, name) for name in ("at_most", "at_least") if getattr(limit, name) is not None}
+    return {**_describe_measure(limit.measure), **ends}
+
+
+def _describe_space(space: Space) -> dict[str, Any]:
+    names = [name for name in DEFAULTS if name in space.variables]
+    described = {name: _describe_variable(space.variables[name], is_whole=name in WHOLE) for name in names}
+    table = {name: value for name, value in described.items() if not name.startswith(_STIMULI)}
+    if space.parameter is not None and space.level is not None:
+        table[space.parameter] = _describe_variable(space.level)
+    table["seconds_per_trial"] = space.seconds_per_trial
+    stimuli = {name: value for name, value in described.items() if name.startswith(_STIMULI)}
+    return {**table, "stimuli": {name.removeprefix(_STIMULI): value for name, value in stimuli.items()}}
+
+
+def _describe_variable(variable: Variable, *, is_whole: bool = False) -> Any:
+    if isinstance(variable, Choice):
+        return {"choice": variable.options}
+    if not isinstance(variable, Range):
+        return variable
+    kind = int if is_whole else float
+    step = {} if variable.step is None else {"step": kind(variable.step)}
+    return {"range": [kind(variable.low), kind(variable.high)], **step}

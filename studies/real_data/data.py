@@ -1,0 +1,65 @@
+"""The four data sets, and how each is fitted. They are read where they lie and never copied into the project."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from designstudio.data import LoadedData, read_data
+from designstudio.empirical.files import save_fit
+from designstudio.empirical.progress import FitCallback
+from designstudio.empirical.request import FitRequest
+from designstudio.empirical.results import EmpiricalFit
+from designstudio.empirical.run import fit_subjects
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+RUNS = HERE.parent.parent / "runs" / "real_data"
+
+
+class DataSet(NamedTuple):
+    """One data set.
+
+    Attributes:
+        file: its name.
+        unit: of stimulus and response.
+        per_condition: what the conditions change.
+    """
+
+    file: str
+    unit: str
+    per_condition: tuple[str, ...]
+
+
+DATA_SETS = {
+    # Two coherences of a moving pattern: two levels of perceptual uncertainty.
+    "qu_shi": DataSet("qu_shi_2026_duration_coherence_s.csv", "s", ("sigma",)),
+    # Blocks with other distributions of durations: other priors.
+    "acerbi": DataSet("acerbi_2012_duration_prior_cost_s.csv", "s", ("mu_0", "sigma_0")),
+    # Fins that make a stick look longer or shorter: the model has no parameter for an illusion, its prior mean takes it up.
+    "keane": DataSet("keane_2016_length_grip_cm.csv", "cm", ("mu_0",)),
+    "garrido": DataSet("garrido_2025_duration_cwir_s.csv", "s", ()),
+}
+
+
+def find_folder() -> Path:
+    """Where the data are: beside the project, or where DESIGNSTUDIO_SHARED_DATA says."""
+    given = os.environ.get("DESIGNSTUDIO_SHARED_DATA")
+    folder = Path(given) if given else HERE.parent.parent.parent / "shared" / "data"
+    if not folder.is_dir():
+        raise SystemExit(f"The data are not at '{folder}': set DESIGNSTUDIO_SHARED_DATA to their folder.")
+    return folder
+
+
+def load(name: str) -> LoadedData:
+    """One data set, without what its authors or a robust criterion mark as gross outliers."""
+    data_set = DATA_SETS[name]
+    return read_data(find_folder() / data_set.file, where=["keep == 1"], unit=data_set.unit)
+
+
+def fit(name: str, progress: FitCallback | None = None) -> EmpiricalFit:
+    """All subjects under all seven costs; found again if it was done before."""
+    data_set = DATA_SETS[name]
+    request = FitRequest(per_condition=data_set.per_condition)
+    result = fit_subjects(load(name), request, name=name, folder=RUNS / name, progress=progress)
+    save_fit(result, RUNS / name)
+    return result

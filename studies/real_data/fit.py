@@ -1,0 +1,113 @@
+"""Fit four published data sets under all seven costs, and compare the costs.
+
+    python studies/real_data/fit.py [--only qu_shi]
+
+Posteriors go to runs/real_data, tables and figures to results.
+"""
+
+import argparse
+import csv
+
+from data import DATA_SETS, RESULTS, fit
+
+from designstudio.cli.progress import show_progress
+from designstudio.empirical.results import EmpiricalFit
+from designstudio.present.figures import save_figure
+from designstudio.present.fits import draw_fit
+from designstudio.present.tables import write_csv
+from designstudio.score.monte_carlo import Score
+
+# Figures that are worth keeping with the project.
+KEPT = ("comparison", "winners", "prior_means", "predictive", "cost_functions")
+
+
+def main() -> None:
+    """Fit, and write tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=DATA_SETS, default=list(DATA_SETS))
+    for name in parser.parse_args().only:
+        with show_progress(name) as progress:
+            result = fit(name, progress)
+        keep("fits.csv", name, [count_fits(result)])
+        keep("failures.csv", name, [{"data set": name, **failure._asdict()} for failure in result.failures])
+        keep("comparison.csv", name, compare(result))
+        keep("families.csv", name, compare_families(result))
+        draw(result)
+        print(count_fits(result))
+
+
+def keep(file: str, name: str, rows: list[dict[str, object]]) -> None:
+    """Put the rows of one data set into a table, in place of those that were there."""
+    path = RESULTS / file
+    old = list(csv.DictReader(path.open())) if path.exists() else []
+    kept = [row for row in old if row["data set"] != name]
+    if kept or rows:
+        RESULTS.mkdir(exist_ok=True)
+        write_csv(path, [*kept, *rows])
+
+
+def count_fits(result: EmpiricalFit) -> dict[str, object]:
+    """How many fits there are and how many converged."""
+    report = result.report
+    num = len(result.subjects) * len(result.posteriors)
+    failed = len(result.failures)
+    return {
+        "data set": result.name,
+        "subjects": report.num_subjects,
+        "conditions": report.num_conditions,
+        "trials": report.num_trials,
+        "rows left out": report.num_rows - report.num_trials,
+        "fits": num,
+        "converged": num - failed,
+        "share converged": f"{(num - failed) / num:.1%}",
+        "seconds": f"{result.seconds:.0f}",
+    }
+
+
+def compare(result: EmpiricalFit) -> list[dict[str, object]]:
+    """One row a cost."""
+    assert result.comparison is not None
+    total = result.comparison.total
+    rows = []
+    for cost in total["cost"].values:
+        at = total.sel(cost=cost)
+        rows.append(
+            {
+                "data set": result.name,
+                "cost": str(cost),
+                "elpd": f"{float(at['elpd']):.0f}",
+                "difference": f"{float(at['difference']):.1f} ± {float(at['difference_se']):.1f}",
+                "weight": f"{float(at['weight']):.2f}",
+                "subjects won": str(Score(float(at["share_won"]), float(at["share_won_se"]))),
+                "undecided": result.comparison.num_undecided,
+            }
+        )
+    return rows
+
+
+def compare_families(result: EmpiricalFit) -> list[dict[str, object]]:
+    """One row a family of costs."""
+    assert result.comparison is not None
+    families = result.comparison.families
+    return [
+        {
+            "data set": result.name,
+            "family": str(family),
+            "subjects won": str(
+                Score(float(families["share_won"].sel(family=family)), float(families["share_won_se"].sel(family=family)))
+            ),
+        }
+        for family in families["family"].values
+    ]
+
+
+def draw(result: EmpiricalFit) -> None:
+    """A few figures of each data set."""
+    figures = draw_fit(result, subjects=result.subjects[:1])
+    for name, figure in figures.items():
+        if name.startswith(KEPT):
+            save_figure(figure, RESULTS / f"{result.name}_{name}.png")
+
+
+if __name__ == "__main__":
+    main()
