@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
+from designstudio.cli import app as studio
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app.command("train")(train.train)
 app.command("act")(act.act)
 app.command("init")(init.init_study)
 app.command("evaluate")(evaluate.evaluate)
+app.command("app")(studio.app)
 app.command("fit")(fit.fit)
 app.command("power")(power.power)
 app.command("search")(search.search)
