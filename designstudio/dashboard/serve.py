@@ -36,6 +36,8 @@ def make_server(
     shelf = JobShelf(runs)
     # Panel tells every visit at the level INFO.
     logging.getLogger("panel").setLevel(logging.WARNING)
+    # That a tab was closed before its last update is nothing to warn about.
+    logging.getLogger("bokeh.server.views.ws").setLevel(logging.ERROR)
     options: dict[str, Any] = {"websocket_max_message_size": MOST_BYTES}
     if password:
         options |= {"basic_auth": password, "cookie_secret": secrets.token_hex(32)}

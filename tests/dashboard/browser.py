@@ -96,3 +96,11 @@ def move_slider(page, name, *keys):
     slider.focus()
     for key in keys:
         slider.press(key)
+
+
+def wait_until(page, condition):
+    """Until something in the page is so."""
+    deadline = time.monotonic() + TIMEOUT / 1000
+    while not condition():
+        assert time.monotonic() < deadline, "this took too long"
+        page.wait_for_timeout(50)

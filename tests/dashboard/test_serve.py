@@ -10,7 +10,7 @@ from designstudio.errors import StudioError
 
 def test_an_address_that_others_reach_needs_a_password():
     with pytest.raises(StudioError, match="give a password in DESIGNSTUDIO_PASSWORD"):
-        make_server(0, address="0.0.0.0")
+        make_server(0, address="0.0.0.0")  # noqa: S104
 
 
 def test_a_port_that_is_taken_is_one_sentence():
