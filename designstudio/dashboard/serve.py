@@ -1,5 +1,6 @@
 """Serve the studio from this machine."""
 
+import asyncio
 import ipaddress
 import logging
 import secrets
@@ -9,6 +10,7 @@ from typing import Any
 
 import panel as pn
 from bokeh.server.server import Server
+from tornado.websocket import WebSocketClosedError
 
 from designstudio.dashboard.app import TITLE, build_studio
 from designstudio.dashboard.warm import warm_first, warm_others
@@ -55,10 +57,17 @@ def make_server(
 def run(server: Server) -> None:
     """Serve until Ctrl-C."""
     server.start()
+    server.io_loop.asyncio_loop.set_exception_handler(_hear_of)  # type: ignore[attr-defined]
     try:
         server.io_loop.start()
     except KeyboardInterrupt:
         server.stop()
+
+
+def _hear_of(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """That a tab was closed before its last update is nothing to tell."""
+    if not isinstance(context.get("exception"), WebSocketClosedError):
+        loop.default_exception_handler(context)
 
 
 def _is_home(address: str) -> bool:
