@@ -9,7 +9,21 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
+from designstudio.cli import (
+    act,
+    actors,
+    calibrate,
+    evaluate,
+    fit,
+    init,
+    plan,
+    power,
+    schedule,
+    search,
+    sweep,
+    train,
+    worker,
+)
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -30,6 +44,7 @@ app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate_cost)
+app.command("schedule")(schedule.schedule)
 
 
 @app.callback(invoke_without_command=True)
