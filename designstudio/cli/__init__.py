@@ -18,10 +18,12 @@ from designstudio.cli import (
     init,
     plan,
     power,
+    preregister,
     schedule,
     search,
     sweep,
     train,
+    verify,
     worker,
 )
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
@@ -45,6 +47,8 @@ app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate_cost)
 app.command("schedule")(schedule.schedule)
+app.command("preregister")(preregister.preregister)
+app.command("verify")(verify.verify)
 
 
 @app.callback(invoke_without_command=True)

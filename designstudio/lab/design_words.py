@@ -14,9 +14,7 @@ def describe_design(design: Design) -> dict[str, Any]:
     """All that a participant of the design goes through."""
     return {
         "name": design.name,
-        "trials": design.num_trials,
         "seconds_per_trial": float(design.seconds_per_trial),
-        "minutes": design.minutes,
         "conditions": [_describe_condition(design, condition) for condition in design.conditions],
     }
 
