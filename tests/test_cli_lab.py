@@ -1,13 +1,14 @@
 """`designstudio schedule`, `preregister` and `verify` as a user types them."""
 
 import json
+import sys
+import warnings
 
 import pytest
 from typer.testing import CliRunner
 
-from designstudio.cli import app
+from designstudio.cli import app, main
 from designstudio.errors import StudioError
-from tests.test_cli import run
 
 STUDY = """
 title = "Effort"
@@ -139,11 +140,16 @@ def test_mistakes_give_one_sentence_and_write_nothing(folder, monkeypatch, argum
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_exit_codes_tell_a_match_a_difference_and_wrong_input_apart(folder):
+def test_exit_codes_tell_a_match_a_difference_and_wrong_input_apart(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    # Set by `main`, and set back here.
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     (folder / "tampered.json").write_text(
         (folder / "record/record.json").read_text().replace('"trials": 45', '"trials": 46')
     )
     for record, code in (("record", 0), ("tampered.json", 1), ("study.toml", 2)):
-        result = run("verify", record, folder=folder)
-        assert result.returncode == code, result.stderr
-        assert "Traceback" not in result.stderr
+        monkeypatch.setattr(sys, "argv", ["designstudio", "verify", record])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert stopped.value.code == code
+    assert "Error: The record 'study.toml' cannot be read as JSON" in capsys.readouterr().err
