@@ -148,7 +148,9 @@ def list_trials(study: Study, design: Design, options: ScheduleOptions, number: 
     blocks = [[kind for k in conditions for kind in kinds[k]]] if is_mixed else [kinds[k] for k in conditions]
     ordered = _order(design, options, blocks, np.random.default_rng((study.seed, number)))
     # Trials of one kind come in the order in which they were drawn.
-    waiting = {(k, kind): [i for i, other in enumerate(kinds[k]) if other == kind][::-1] for k in kinds for kind in kinds[k]}
+    waiting = {
+        (k, kind): [i for i, other in enumerate(kinds[k]) if other == kind][::-1] for k in kinds for kind in set(kinds[k])
+    }
     trials: list[ListedTrial] = []
     for block, (first, sequence) in enumerate(zip(conditions, ordered, strict=False), start=1):
         for kind in sequence:

@@ -66,6 +66,7 @@ def test_more_participants_leave_the_earlier_lists_as_they_are(simulates):
     few, many = (make_schedule(study, TWO_LEVELS, options, num_participants=num) for num in (2, 5))
     assert many.lists[:2] == few.lists
     assert len({tuple(trial.stimulus for trial in trials.trials) for trials in many.lists}) == 5
+    assert len({tuple(trial.condition for trial in trials.trials) for trials in many.lists}) == 5
 
 
 def test_the_seed_decides():
