@@ -9,7 +9,23 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
+from designstudio.cli import (
+    act,
+    actors,
+    calibrate,
+    evaluate,
+    fit,
+    init,
+    plan,
+    power,
+    preregister,
+    schedule,
+    search,
+    sweep,
+    train,
+    verify,
+    worker,
+)
 from designstudio.cli import app as studio
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
@@ -32,6 +48,9 @@ app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate_cost)
+app.command("schedule")(schedule.schedule)
+app.command("preregister")(preregister.preregister)
+app.command("verify")(verify.verify)
 
 
 @app.callback(invoke_without_command=True)
