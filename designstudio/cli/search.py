@@ -85,7 +85,7 @@ def search(
     _print_result(result, folder)
     from designstudio.present.search import write_search  # noqa: PLC0415  (imports the plotting stack)
 
-    names = write_search(result, folder)
+    names = write_search(result, folder, cost_file=cost_file)
     typer.echo(f"Wrote {', '.join(names)} to {folder}.")
     write_json(json, result.as_dict())
 

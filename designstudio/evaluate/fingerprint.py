@@ -24,7 +24,7 @@ from designstudio.study import Study
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
 # These only show results, score what is kept, or ask for evaluations.
-WITHOUT_EFFECT = ("cli", "present", "dashboard", "search", "empirical")
+WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "search", "empirical")
 SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "store.py", "example.py", "progress.py")
 
 

@@ -1,6 +1,6 @@
 """Put the result files into README.
 
-    python studies/real_data/tables.py
+python studies/real_data/tables.py
 """
 
 import re
