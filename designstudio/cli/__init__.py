@@ -9,7 +9,7 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
+from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, report, search, sweep, train, worker
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("search")(search.search)
 app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
+app.command("report")(report.report)
 app.command("calibrate")(calibrate.calibrate_cost)
 
 
