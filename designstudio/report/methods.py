@@ -136,9 +136,8 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
         verb = "was" if len(request.fixed) == 1 else "were"
         sentences.append(f"{join_words([label_parameter(name).symbol for name in request.fixed])} {verb} taken as known.")
     if request.per_condition:
-        sentences.append(
-            f"Conditions had their own {join_words([label_parameter(name).symbol for name in request.per_condition])}; all else was shared by them."
-        )
+        own = join_words([label_parameter(name).symbol for name in request.per_condition])
+        sentences.append(f"Conditions had their own {own}; all else was shared by them.")
     # Costs may call different things alike: each prior once, and as often as it is another.
     priors = [
         f"{p.symbol} ~ {model.priors[p.name]}"

@@ -19,7 +19,9 @@ TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 def draw(figure: hv.core.Dimensioned, caption: str, *, is_small: bool = False) -> Figure:
     """A figure that is drawn for the page."""
     with tempfile.TemporaryDirectory() as folder:
-        save_figure(figure, *(Path(folder) / f"figure{suffix}" for suffix in TYPES), dpi=DPI)
+        path = save_figure(figure, Path(folder) / "figure.svg")
+        if path.stat().st_size > LARGEST_SVG:
+            save_figure(figure, path.with_suffix(".png"), dpi=DPI)
         return take(Path(folder), "figure", caption, is_small=is_small)
 
 
