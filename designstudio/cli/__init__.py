@@ -19,6 +19,7 @@ from designstudio.cli import (
     plan,
     power,
     preregister,
+    report,
     schedule,
     search,
     sweep,
@@ -47,6 +48,7 @@ app.command("search")(search.search)
 app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
+app.command("report")(report.report)
 app.command("calibrate")(calibrate.calibrate_cost)
 app.command("schedule")(schedule.schedule)
 app.command("preregister")(preregister.preregister)
