@@ -18,6 +18,7 @@ from designstudio.present.tables import write_csv
 from designstudio.present.variables import draw_importance, draw_parallel
 from designstudio.search.finalists import Verification
 from designstudio.search.results import SearchResult
+from designstudio.search.verdict import describe_search
 from designstudio.study import Study, StudyFileError, write_study
 
 WINNER, FINALISTS = "winner", "finalists"
@@ -35,7 +36,8 @@ def write_search(
         sentences: what it has found; see `designstudio.search.verdict`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    record = {**result.as_dict(), "verdict": describe_search(result)}
+    write_text(folder / "result.json", json.dumps(record, indent=2) + "\n")
     names = ["result.json"]
     if result.records:
         write_csv(folder / "trials.csv", list_trials(result))

@@ -45,6 +45,13 @@ class JobCard(pn.viewable.Viewer):
         self._card.visible = True
         self.look()
 
+    def leave(self) -> None:
+        """Show no job any more."""
+        self.job, self._was_active = None, False
+        self._card.visible = False
+        if self._periodic.running:
+            self._periodic.stop()
+
     def look(self) -> None:
         """Show how the job stands now."""
         job = self.job
