@@ -54,7 +54,7 @@ def fit(
         list[Path] | None, typer.Option(help="A trained actor of a cost of yours; may be repeated.", metavar="FILE")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for posteriors and results; a rerun goes on there.", metavar="DIR")
+        Path | None, typer.Option(help="Folder for posteriors, results and figures; a rerun goes on there.", metavar="DIR")
     ] = None,
     cost_file: CostFileOption = None,
     json: JsonOption = None,
@@ -96,6 +96,10 @@ def fit(
     if out is not None:
         save_fit(result, out)
         typer.echo(f"Wrote the posteriors and result.json to {out}.")
+        from designstudio.present.fits import write_fit_figures  # noqa: PLC0415  (imports the plotting stack)
+
+        names = write_fit_figures(result, out)
+        typer.echo(f"Wrote {', '.join(names)} to {out}, and each as SVG.")
     write_json(json, result.as_dict())
 
 

@@ -26,6 +26,9 @@ def plan(
     cost: Annotated[str | None, typer.Option(help="Which fits; default: those of the cost that predicts best.")] = None,
     out: Annotated[Path, typer.Option(help="The study file to write.", metavar="FILE")] = Path("study.toml"),
     datasets: Annotated[int, typer.Option(help="Simulated participants to check the plan with; 0 for no check.")] = 100,
+    figure: Annotated[
+        Path | None, typer.Option(help="A .png or .svg file for a figure of the check.", metavar="FILE")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the study file if there is one.")] = False,
     cost_file: CostFileOption = None,
     json: JsonOption = None,
@@ -45,6 +48,9 @@ def plan(
     use_cost_file(cost_file)
     check_output(json)
     check_output(out)
+    check_output(figure)
+    if figure is not None and (figure.suffix not in (".png", ".svg") or datasets == 0):
+        raise StudioError(f"--figure takes a .png or .svg file, and needs the check of --datasets, but {figure} was given.")
     if out.exists() and not force:
         raise StudioError(f"There is a file '{out}' already: choose another name, or replace it with --force.")
     if datasets != 0 and datasets < 10:
@@ -59,6 +65,12 @@ def plan(
         with show_progress("Comparing with the pilot") as progress:
             precision = compare_precision(fit, study, num_datasets=datasets, progress=progress)
         print_precision(precision)
+        if figure is not None:
+            from designstudio.present.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
+            from designstudio.present.precision import draw_precision  # noqa: PLC0415
+
+            save_figure(draw_precision(precision, title=f"{fit.name}: planned and achieved precision"), figure)
+            typer.echo(f"Wrote {figure}.")
     name = shlex.quote(str(out))
     typer.echo(
         f"\nWrote {out}. Change what you like, then run\n  designstudio evaluate {name}\n  designstudio search {name}"

@@ -64,11 +64,14 @@ def predict_responses(
     for row, k in enumerate(shown):
         own = {name: values[:, k] for name, values in participants.items()}
         repeated = {name: np.repeat(values, NUM_REPEATS) for name, values in own.items()}
-        actions = _act(model, repeated, np.log(grid / fit.scale.factor), rng)
-        noise = repeated["sigma_r"][:, None] * rng.standard_normal(actions.shape)
+        # All stimuli share their noise, which makes quantiles smooth over stimuli and no less exact.
+        shared = rng.standard_normal((2, num_draws * NUM_REPEATS, 1))
+        actions = _act(model, repeated, np.log(grid / fit.scale.factor), shared[0])
+        noise = repeated["sigma_r"][:, None] * shared[1]
         quantiles[row] = fit.scale.factor * np.exp(np.quantile(actions + noise, PROBABILITIES, axis=0).T)
         is_in = index == k
-        actions = _act(model, own, np.log(stimuli[is_in] / fit.scale.factor), rng)
+        own_noise = rng.standard_normal((num_draws, int(is_in.sum())))
+        actions = _act(model, own, np.log(stimuli[is_in] / fit.scale.factor), own_noise)
         z = (np.log(responses[is_in] / fit.scale.factor) - actions) / own["sigma_r"][:, None]
         # The motor noise is averaged exactly; only measurements are simulated.
         pit[is_in] = special.ndtr(z).mean(axis=0)
@@ -95,7 +98,7 @@ def predict_responses(
     )
 
 
-def draw_cost_function(
+def infer_cost_function(
     fit: EmpiricalFit, cost: str, subject: str, *, num_points: int = 101, num_draws: int = NUM_DRAWS
 ) -> xr.Dataset:
     """The inferred cost of responses from half to twice the subject's mean stimulus.
@@ -114,7 +117,7 @@ def draw_cost_function(
     errors = np.geomspace(*ERRORS, num_points)
     function = model.actor.cost
     own_names = [parameter.name for parameter in function.parameters]
-    differs = any(name in (*model.per_condition, *model.fixed) for name in own_names)
+    differs = any((participants[name][:, shown] != participants[name][:, shown[:1]]).any() for name in own_names)
     rows = []
     for k in shown if differs else shown[:1]:
         values = {name: jnp.asarray(participants[name][:, k]) for name in own_names}
@@ -183,10 +186,10 @@ def _spread_draws(fit: EmpiricalFit, cost: str, place: int, num_draws: int) -> d
 
 
 def _act(
-    model: BehaviorModel, participants: dict[str, np.ndarray], log_stimuli: np.ndarray, rng: np.random.Generator
+    model: BehaviorModel, participants: dict[str, np.ndarray], log_stimuli: np.ndarray, noise: np.ndarray
 ) -> Float[np.ndarray, "draw stimulus"]:
-    """Log actions of every draw for every stimulus, with measurement noise."""
-    noise = rng.standard_normal((len(participants["sigma"]), len(log_stimuli)))
+    """Log actions of every draw for every stimulus; the noise of measurements is standard normal, and shared if one wide."""
+    noise = np.broadcast_to(noise, (len(participants["sigma"]), len(log_stimuli)))
     values = {name: jnp.asarray(own, jnp.float32) for name, own in participants.items()}
     return np.asarray(_act_on_device(model, values, jnp.asarray(log_stimuli, jnp.float32), jnp.asarray(noise)), float)
 

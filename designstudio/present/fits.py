@@ -1,18 +1,20 @@
 """All figures of fits to real data, as objects and as PNG and SVG files."""
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import holoviews as hv
-import numpy as np
 import xarray as xr
 
+from designstudio.empirical.plan import choose_cost
+from designstudio.empirical.predict import compare_prior_means, infer_cost_function, predict_responses
 from designstudio.empirical.results import EmpiricalFit
-from designstudio.errors import UnknownNameError
 from designstudio.fit.pooling import compute_shrinkage
+from designstudio.parameters import MU_0
 from designstudio.present.cost_functions import draw_cost_functions
-from designstudio.present.estimates import estimate_group, estimate_subjects, label_parameters, restore_posterior
+from designstudio.present.estimates import SHARED, estimate_group, estimate_subjects, label_parameters, restore_posterior
 from designstudio.present.families import name_cost
 from designstudio.present.files import write_figures
 from designstudio.present.model_comparison import draw_model_comparison, draw_subject_winners
@@ -23,60 +25,48 @@ from designstudio.present.shrinkage import draw_shrinkage, list_medians
 from designstudio.present.subjects import draw_subjects
 from designstudio.present.theme import join_lines
 
-# Results of one cost for one subject.
-ByCostAndSubject = Mapping[tuple[str, str], xr.Dataset]
+NUM_SUBJECTS = 6
 
 
-def write_fit_figures(fit: EmpiricalFit, folder: Path, **results: object) -> list[str]:
-    """Write all figures of a fit into a folder; for the results see `draw_fit`. Returns the names of the PNG files."""
-    return write_figures(draw_fit(fit, **results), folder)  # type: ignore[arg-type]
+def write_fit_figures(
+    fit: EmpiricalFit, folder: Path, *, subjects: Sequence[str] | None = None, precision: xr.Dataset | None = None
+) -> list[str]:
+    """Write all figures of a fit into a folder, see `draw_fit`; returns the names of the PNG files."""
+    return write_figures(draw_fit(fit, subjects=subjects, precision=precision), folder)
 
 
 def draw_fit(
-    fit: EmpiricalFit,
-    *,
-    predictions: ByCostAndSubject | None = None,
-    cost_functions: ByCostAndSubject | None = None,
-    prior_means: xr.Dataset | None = None,
-    shrinkage: Mapping[str, xr.Dataset] | None = None,
-    precision: xr.Dataset | None = None,
+    fit: EmpiricalFit, *, subjects: Sequence[str] | None = None, precision: xr.Dataset | None = None
 ) -> dict[str, hv.Layout]:
-    """Figures of a fit, by name; what is not given is not drawn.
+    """All figures of a fit, by name.
+
+    Costs are compared if there are several, and shrinkage is shown where subjects were pooled.
 
     Args:
         fit: all fits to one set of data.
-        predictions: see `draw_predictive`; a figure for each cost and subject.
-        cost_functions: see `draw_cost_functions`; a figure for each subject, with all of its costs.
-        prior_means: see `draw_prior_means`.
-        shrinkage: of each cost, in the unit of the data; by default computed for all costs that were pooled.
-        precision: planned and achieved; see `draw_precision`.
+        subjects: whose responses are compared with those that the best cost predicts, by default the first six; the first
+            of them has a figure of inferred costs.
+        precision: planned and achieved, see `designstudio.empirical.plan.compare_precision`; it takes simulations, so it is
+            drawn if it is given.
+
+    Raises:
+        UnknownNameError: if there is no such subject.
     """
+    shown = fit.subjects[:NUM_SUBJECTS] if subjects is None else list(subjects)
     figures: dict[str, hv.Layout] = {}
     if fit.comparison is not None:
         figures["comparison"] = draw_model_comparison(fit.comparison, title=f"{fit.name}: costs compared")
-        figures["winners"] = draw_subject_winners(fit.comparison, title=f"{fit.name}: costs compared, subject by subject")
+        figures["winners"] = draw_subject_winners(fit.comparison, title=f"{fit.name}: best cost of each subject")
     for cost in fit.posteriors:
         figures[f"subjects_{cost}"] = draw_fit_subjects(fit, cost)
     for cost in fit.pooled:
-        given = (shrinkage or {}).get(cost)
-        figures[f"shrinkage_{cost}"] = draw_fit_shrinkage(fit, cost, given)
-    if prior_means is not None:
-        present = fit.trials["is_present"].values
-        figures["prior_means"] = draw_prior_means(
-            prior_means,
-            unit=fit.scale.unit,
-            mean_stimulus=float(np.mean(fit.trials["stimulus"].values[present])),
-            title=f"{fit.name}: prior mean under each cost",
-        )
-    for (cost, subject), predicted in (predictions or {}).items():
-        figures[_name_file(figures, "predictive", cost, subject)] = draw_predictive(
-            choose_subject(fit.trials, subject), predicted, title=f"{fit.name}, subject {subject}: {name_cost(cost)} cost"
-        )
-    for subject in dict.fromkeys(subject for _, subject in cost_functions or {}):
-        functions = {cost: function for (cost, whose), function in (cost_functions or {}).items() if whose == subject}
-        figures[_name_file(figures, "cost_functions", subject)] = draw_cost_functions(
-            functions, title=f"{fit.name}, subject {subject}: inferred costs"
-        )
+        figures[f"shrinkage_{cost}"] = draw_fit_shrinkage(fit, cost)
+    if all(MU_0.name in model.free for model in fit.models.values()):
+        figures["prior_means"] = draw_fit_prior_means(fit)
+    for cost, subject in itertools.product(_find_best(fit), shown):
+        figures[_name_file(figures, "predictive", cost, subject)] = draw_fit_predictive(fit, cost, subject)
+    for subject in shown[:1]:
+        figures[_name_file(figures, "cost_functions", subject)] = draw_fit_costs(fit, subject)
     if precision is not None:
         figures["precision"] = draw_precision(precision, title=f"{fit.name}: planned and achieved precision")
     return figures
@@ -89,42 +79,63 @@ def draw_fit_subjects(fit: EmpiricalFit, cost: str) -> hv.Layout:
     estimates = estimate_subjects(fit.posteriors[cost] if pooled is None else pooled, model, fit.scale)
     group = None if pooled is None else estimate_group(pooled, model, fit.scale)
     kind = "separate fits" if pooled is None else "pooled"
-    labels = label_parameters(model, fit.scale.unit, _list_conditions(fit))
+    labels = label_parameters(model, fit.scale.unit, fit.conditions)
     return draw_subjects(estimates, labels, group=group, title=f"{fit.name}: {name_cost(cost)} cost, {kind}")
 
 
-def draw_fit_shrinkage(fit: EmpiricalFit, cost: str, shrinkage: xr.Dataset | None = None) -> hv.Layout:
+def draw_fit_shrinkage(fit: EmpiricalFit, cost: str) -> hv.Layout:
     """What pooling has done under one cost, in the unit of the data."""
-    model, conditions = fit.models[cost], _list_conditions(fit)
-    if shrinkage is None:
-        trees = (restore_posterior(tree[cost], model, fit.scale) for tree in (fit.posteriors, fit.pooled))
-        shrinkage = compute_shrinkage(*trees)
-        is_good = fit.pooled[cost]["diagnostics"].to_dataset()["is_good"]
-        shrinkage = shrinkage.assign(is_good=is_good.drop_vars("subject"))
+    model = fit.models[cost]
+    shrinkage = compute_shrinkage(
+        *(restore_posterior(trees[cost], model, fit.scale) for trees in (fit.posteriors, fit.pooled))
+    )
+    is_good = fit.pooled[cost]["diagnostics"].to_dataset()["is_good"]
     num_excluded = fit.pooled[cost]["excluded"].sizes["dataset"]
     excluded = f"{num_excluded} of {len(fit.subjects)} subjects have no usable separate fit" if num_excluded else ""
     return draw_shrinkage(
-        shrinkage,
-        label_parameters(model, fit.scale.unit, conditions),
-        group=list_medians(estimate_group(fit.pooled[cost], model, fit.scale), conditions),
+        shrinkage.assign(is_good=is_good.drop_vars("subject")),
+        label_parameters(model, fit.scale.unit, fit.conditions),
+        group=list_medians(estimate_group(fit.pooled[cost], model, fit.scale), fit.conditions),
         title=join_lines(f"{fit.name}: {name_cost(cost)} cost, what pooling does", excluded),
     )
 
 
-def choose_subject(trials: xr.Dataset, subject: str) -> xr.Dataset:
-    """The trials of one subject.
+def draw_fit_prior_means(fit: EmpiricalFit) -> hv.Layout:
+    """Prior means of all subjects under all costs, and the mean stimulus."""
+    stimuli, is_present = fit.trials["stimulus"].values, fit.trials["is_present"].values
+    index = fit.trials["condition_index"].values
+    own = {condition: stimuli[is_present & (index == k)] for k, condition in enumerate(fit.conditions)}
+    own[SHARED] = stimuli[is_present]
+    return draw_prior_means(
+        compare_prior_means(fit),
+        mean_stimuli={condition: float(values.mean()) for condition, values in own.items() if values.size},
+        title=f"{fit.name}: prior mean under each cost",
+    )
 
-    Raises:
-        UnknownNameError: if there is no such subject.
-    """
-    names = trials["subject"].values.astype(str).tolist()
-    if subject not in names:
-        raise UnknownNameError("subject", subject, names)
-    return trials.isel(dataset=[names.index(subject)])
+
+def draw_fit_predictive(fit: EmpiricalFit, cost: str, subject: str) -> hv.Layout:
+    """Responses of a subject, and those that a cost predicts."""
+    title = f"{fit.name}, subject {subject}: {name_cost(cost)} cost"
+    return draw_predictive(predict_responses(fit, cost, subject), title=join_lines(title, _warn(fit, subject, [cost])))
 
 
-def _list_conditions(fit: EmpiricalFit) -> list[str]:
-    return fit.trials["condition"].values.astype(str).tolist()
+def draw_fit_costs(fit: EmpiricalFit, subject: str) -> hv.Layout:
+    """What every cost says about one subject."""
+    functions = {cost: infer_cost_function(fit, cost, subject) for cost in fit.models}
+    title = f"{fit.name}, subject {subject}: inferred costs"
+    return draw_cost_functions(functions, title=join_lines(title, _warn(fit, subject, list(functions))))
+
+
+def _find_best(fit: EmpiricalFit) -> list[str]:
+    """The cost that predicts best; none if no subject could be fitted with all of them."""
+    is_known = len(fit.models) == 1 or (fit.comparison is not None and fit.comparison.total["elpd"].notnull().any())
+    return [choose_cost(fit)] if is_known else []
+
+
+def _warn(fit: EmpiricalFit, subject: str, costs: Sequence[str]) -> str:
+    """Which of these fits cannot be used; empty if all can."""
+    failed = [failure for failure in fit.failures if failure.subject == subject and failure.cost in costs]
+    return "; ".join(f"{name_cost(failure.cost)} has no usable fit ({failure.reason})" for failure in failed)
 
 
 def _name_file(taken: Mapping[str, hv.Layout], *parts: str) -> str:

@@ -96,7 +96,7 @@ def draw_model_comparison(comparison: Comparison, *, title: str = "") -> hv.Layo
             totals.difference_se,
             axes=axes,
             title="how much worse than the best",
-            xlabel="summed difference in elpd",
+            xlabel="summed difference in elpd (nats)",
         ),
         _draw_totals(
             totals,
@@ -198,7 +198,7 @@ def draw_subject_winners(comparison: Comparison, *, title: str = "") -> hv.Layou
         xlabel="",
         ylabel="subject",
     )
-    note = f"difference in elpd to the subject's best cost; {WINNER} wins"
+    note = f"elpd minus that of the best cost (nats); {WINNER} wins"
     note += f", {UNUSABLE} could not be fitted" if not table.is_good.all() else ""
     heading = theme.join_lines(title, note)
     left = max(0.5, 0.3 + LETTER_INCHES * max(map(len, table.subjects)))

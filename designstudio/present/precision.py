@@ -9,10 +9,8 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.present import figures, theme
 from designstudio.present.theme import IDENTITY, REFERENCE_COLOR, QuantityLabel, Series
-from designstudio.present.words import label_parameter
 
 NUM_ERRORS = 2
-VARIABLES = ("planned", "planned_mcse", "achieved", "achieved_se")
 # Bars of standard errors may reach below zero, where a logarithm ends: there they end at this share of the value.
 LEAST_SHARE = 0.05
 ROW_INCHES = 0.3
@@ -28,23 +26,13 @@ class Precision(NamedTuple):
     ratio: np.ndarray
 
 
-def compute_precision(planned: xr.Dataset) -> dict[str, Precision]:
-    """What to draw; low and high are two standard errors away.
-
-    Raises:
-        StudioError: if a variable is missing.
-    """
-    if missing := [name for name in VARIABLES if name not in planned]:
-        raise StudioError(f"The precision has no {missing[0]!r}: it needs {', '.join(VARIABLES)} over quantity.")
+def compute_precision(precision: xr.Dataset) -> dict[str, Precision]:
+    """What to draw; low and high are two standard errors away."""
     found = {}
-    has_labels = {"symbol", "unit"} <= set(planned.coords)
-    labels = theme.label_quantities(planned) if has_labels else {}
-    for name in planned["quantity"].values.astype(str).tolist():
-        plan, plan_se, own, own_se = (float(planned[variable].sel(quantity=name)) for variable in VARIABLES)
-        ratio = own / plan
-        ratio_se = ratio * float(np.hypot(np.nan_to_num(plan_se) / plan, np.nan_to_num(own_se) / own))
-        pairs = ((plan, plan_se), (own, own_se), (ratio, ratio_se))
-        found[name] = Precision(labels.get(name) or label_parameter(name), *(_reach(*pair) for pair in pairs))
+    for name, label in theme.label_quantities(precision).items():
+        row = precision.sel(quantity=name)
+        pairs = (("predicted_sd", "predicted_mcse"), ("achieved_sd", "achieved_se"), ("ratio", "ratio_se"))
+        found[name] = Precision(label, *(_reach(float(row[value]), float(row[error])) for value, error in pairs))
     return found
 
 
@@ -53,18 +41,17 @@ def _reach(value: float, error: float) -> np.ndarray:
     return np.array([value, max(value - reach, LEAST_SHARE * value), value + reach])
 
 
-def draw_precision(planned: xr.Dataset, *, title: str = "") -> hv.Layout:
+def draw_precision(precision: xr.Dataset, *, title: str = "") -> hv.Layout:
     """Achieved against planned sd on logarithmic axes, since parameters differ in unit, and their ratio.
 
     Args:
-        planned: `planned`, `planned_mcse`, `achieved` and `achieved_se` over quantity; with the coordinates `symbol` and
-            `unit`, these are written.
+        precision: see `designstudio.empirical.plan.compare_precision`.
         title: stands above the figure.
     """
-    found = compute_precision(planned)
+    found = compute_precision(precision)
     if not found:
         raise StudioError("There are no quantities to draw.")
-    names = [precision.label.axis for precision in found.values()]
+    names = [row.label.axis for row in found.values()]
     looks = [look._replace(dash=None) for look in theme.make_series(names).values()]
     axes = (figures.AXES_INCHES[0], max(figures.AXES_INCHES[1], ROW_INCHES * len(found)))
     panels = [_draw_scatter(list(found.values()), looks, axes), _draw_ratios(list(found.values()), looks, axes)]

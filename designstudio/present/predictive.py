@@ -7,13 +7,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.errors import StudioError, UnknownNameError
 from designstudio.present import figures, theme
 from designstudio.present.behavior import IDENTITY
 from designstudio.present.theme import BLACK, Series
-from designstudio.trials.schema import ONLY_CONDITION, check_trials
+from designstudio.trials.schema import ONLY_CONDITION
 
-VARIABLES = ("stimulus", "response", "share_inside", "share_expected")
 OBSERVED = Series("observed", BLACK, "o")
 # Opacity of the bands, from the widest to the narrowest.
 WIDE_ALPHA, NARROW_ALPHA = 0.18, 0.3
@@ -26,77 +24,52 @@ class Prediction(NamedTuple):
     stimulus: Float[np.ndarray, " trial"]
     response: Float[np.ndarray, " trial"]
     grid: Float[np.ndarray, " point"]
-    quantiles: Float[np.ndarray, "point quantile"]
+    quantiles: Float[np.ndarray, "point probability"]
     share_inside: float
     share_expected: float
+    share_error: float
 
     @property
     def heading(self) -> str:
         """Which condition, and how much of it is where it should be."""
-        shares = f"{self.share_inside:.0%} inside, expected {self.share_expected:.0%}"
+        expected = f"{100 * self.share_expected:.0f} ± {100 * self.share_error:.0f}%"
+        shares = f"{self.share_inside:.0%} inside, expected {expected}"
         return shares if self.condition == ONLY_CONDITION else f"{self.condition}\n{shares}"
 
 
-def compute_predictions(trials: xr.Dataset, predicted: xr.Dataset) -> list[Prediction]:
-    """What to draw for each condition in which the subject has trials.
-
-    Raises:
-        StudioError: if there is not exactly one subject, or a variable is missing.
-        UnknownNameError: if a condition has no prediction.
-    """
-    check_trials(trials)
-    if trials.sizes["dataset"] != 1:
-        raise StudioError(
-            f"Predictions are drawn for one subject, but trials of {trials.sizes['dataset']} were given: "
-            "choose one with trials.isel(dataset=[0])."
+def compute_predictions(predicted: xr.Dataset) -> list[Prediction]:
+    """What to draw for each condition in which the subject has trials; see `draw_predictive`."""
+    ordered = predicted.transpose("condition", "stimulus", "probability", ...)
+    index, stimuli, responses = (predicted[name].values for name in ("condition_index", "stimulus_shown", "response_given"))
+    return [
+        Prediction(
+            condition,
+            stimuli[index == k],
+            responses[index == k],
+            ordered["stimulus"].values,
+            ordered["response"].values[k],
+            float(ordered["share_inside"].values[k]),
+            float(predicted.attrs["expected_inside"]),
+            float(ordered["share_inside_se"].values[k]),
         )
-    if missing := [name for name in VARIABLES if name not in predicted]:
-        raise StudioError(f"The predictions have no {missing[0]!r}: they need {', '.join(VARIABLES)}.")
-    chosen = trials.isel(dataset=0)
-    available = predicted["condition"].values.astype(str).tolist()
-    ordered = predicted.sortby("quantile").transpose("condition", "stimulus_point", "quantile", ...)
-    shares = [predicted[name].broadcast_like(predicted["condition"]) for name in ("share_inside", "share_expected")]
-    found = []
-    for k, condition in enumerate(trials["condition"].values.astype(str).tolist()):
-        is_shown = chosen["is_present"].values & (chosen["condition_index"].values == k)
-        if not is_shown.any():
-            continue
-        if condition not in available:
-            raise UnknownNameError("condition of the predictions", condition, available)
-        place = available.index(condition)
-        grid = ordered["stimulus"].values[place].astype(float)
-        order = np.argsort(grid)
-        found.append(
-            Prediction(
-                condition,
-                chosen["stimulus"].values[is_shown],
-                chosen["response"].values[is_shown],
-                grid[order],
-                ordered["response"].values[place][order].astype(float),
-                *(float(share.values[place]) for share in shares),
-            )
-        )
-    return found
+        for k, condition in enumerate(predicted["condition"].values.astype(str).tolist())
+    ]
 
 
-def draw_predictive(trials: xr.Dataset, predicted: xr.Dataset, *, title: str = "") -> hv.Layout:
+def draw_predictive(predicted: xr.Dataset, *, title: str = "") -> hv.Layout:
     """Observed responses over the predicted median and bands, a panel for each condition, in the unit of the data.
 
     Args:
-        trials: of one subject.
-        predicted: over (condition, stimulus_point, quantile): `stimulus` and quantiles of the `response`; `share_inside`,
-            of responses within the widest band, and the `share_expected` there.
+        predicted: of one subject under one cost; see `designstudio.empirical.predict.predict_responses`.
         title: stands above the figure.
     """
-    rows = compute_predictions(trials, predicted)
-    levels = np.sort(predicted["quantile"].values.astype(float))
-    looks = dict(
-        zip([row.condition for row in rows], theme.make_series(row.condition for row in rows).values(), strict=True)
-    )
+    rows = compute_predictions(predicted)
+    levels = predicted["probability"].values.astype(float)
+    looks = theme.make_series(row.condition for row in rows)
     # The same axes for all, so that conditions can be compared.
     xlim = theme.pad_limits(*(part for row in rows for part in (row.stimulus, row.grid)))
     ylim = theme.pad_limits(*(part for row in rows for part in (row.response, row.quantiles)))
-    unit = trials["stimulus"].attrs["units"]
+    unit = predicted["stimulus"].attrs["units"]
     median = Series("predicted median", BLACK, dash="solid")
     panels = [
         figures.frame_panel(
@@ -110,11 +83,10 @@ def draw_predictive(trials: xr.Dataset, predicted: xr.Dataset, *, title: str = "
         for row in rows
     ]
     widths = [f"{levels[-1 - k] - levels[k]:.0%}" for k in range(len(levels) // 2)]
-    bands = f"bands: {' and '.join(reversed(widths))} of predicted responses" if widths else ""
     return figures.arrange_panels(
         panels,
         num_columns=figures.count_columns(len(panels)),
-        title=theme.join_lines(title, bands),
+        title=theme.join_lines(title, f"bands: {' and '.join(reversed(widths))} of predicted responses"),
         legend=[OBSERVED, median, IDENTITY],
     )
 

@@ -11,7 +11,6 @@ import csv
 from data import DATA_SETS, RESULTS, fit
 
 from designstudio.cli.progress import show_progress
-from designstudio.empirical.predict import compare_prior_means, draw_cost_function, predict_responses
 from designstudio.empirical.results import EmpiricalFit
 from designstudio.present.figures import save_figure
 from designstudio.present.fits import draw_fit
@@ -104,16 +103,7 @@ def compare_families(result: EmpiricalFit) -> list[dict[str, object]]:
 
 def draw(result: EmpiricalFit) -> None:
     """A few figures of each data set."""
-    assert result.comparison is not None
-    best = str(result.comparison.total["elpd"].idxmax("cost").item())
-    subject = result.subjects[0]
-    figures = draw_fit(
-        result,
-        predictions={(best, subject): predict_responses(result, best, subject)},
-        cost_functions={(cost, subject): draw_cost_function(result, cost, subject) for cost in result.posteriors},
-        # One prior mean for each subject; where conditions have their own there is no single figure of them.
-        prior_means=None if "mu_0" in result.request.per_condition else compare_prior_means(result),
-    )
+    figures = draw_fit(result, subjects=result.subjects[:1])
     for name, figure in figures.items():
         if name.startswith(KEPT):
             save_figure(figure, RESULTS / f"{result.name}_{name}.png")

@@ -13,7 +13,7 @@ from designstudio.empirical.request import FitRequest
 from designstudio.empirical.request_files import request_as_dict, request_from_dict
 from designstudio.errors import StudioError
 from designstudio.priors import HalfNormal, Interval, LogNormal, Uniform
-from tests.empirical.conftest import COSTS
+from tests.conftest import EXAMPLE_COSTS
 
 STATISTICS = {"mean", "sd", "hdi_low", "hdi_high"}
 
@@ -40,7 +40,7 @@ def test_a_fit_comes_back_whole(both, saved):
     xr.testing.assert_identical(again.trials, fit.trials)
     assert (again.name, again.report, again.scale, again.notes) == (fit.name, fit.report, fit.scale, fit.notes)
     assert again.seconds == fit.seconds
-    for cost in COSTS:
+    for cost in EXAMPLE_COSTS:
         xr.testing.assert_equal(again.posteriors[cost], fit.posteriors[cost])
         assert repr(again.models[cost].priors) == repr(fit.models[cost].priors)
         assert again.models[cost].per_condition == ("sigma",)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from designstudio.empirical.predict import compare_prior_means, draw_cost_function, predict_responses
+from designstudio.empirical.predict import compare_prior_means, infer_cost_function, predict_responses
 from designstudio.errors import UnknownNameError
 
 
@@ -46,17 +46,17 @@ def test_the_share_inside_is_that_of_the_quantiles(checks, fit):
 
 def test_costs_are_zero_where_the_response_is_right_and_reach_one(fit):
     for cost in fit.models:
-        found = draw_cost_function(fit, cost, "S03")
+        found = infer_cost_function(fit, cost, "S03")
         at_right = found.sel(error=1.0, method="nearest")
         np.testing.assert_allclose([at_right[name] for name in ("low", "median", "high")], 0, atol=1e-3)
         assert float(found["high"].max()) == pytest.approx(1)
     # Effort makes smaller responses cheaper.
-    assert float(draw_cost_function(fit, "quadratic_effort", "S11")["median"].min()) < -0.01
-    assert float(draw_cost_function(fit, "quadratic", "S11")["median"].min()) == pytest.approx(0, abs=1e-6)
+    assert float(infer_cost_function(fit, "quadratic_effort", "S11")["median"].min()) < -0.01
+    assert float(infer_cost_function(fit, "quadratic", "S11")["median"].min()) == pytest.approx(0, abs=1e-6)
 
 
 def test_the_cost_of_a_draw_is_the_formula(fit):
-    found = draw_cost_function(fit, "quadratic", "S01")
+    found = infer_cost_function(fit, "quadratic", "S01")
     error = found["error"].values
     np.testing.assert_allclose(found["median"], (error - 1) ** 2, rtol=1e-4, atol=1e-6)
 
@@ -75,4 +75,4 @@ def test_unknown_subjects_and_costs_are_refused(fit):
     with pytest.raises(UnknownNameError, match="'nobody'"):
         predict_responses(fit, "quadratic", "nobody")
     with pytest.raises(UnknownNameError, match="'linex'"):
-        draw_cost_function(fit, "linex", "S01")
+        infer_cost_function(fit, "linex", "S01")

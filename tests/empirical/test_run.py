@@ -17,9 +17,15 @@ from designstudio.errors import DataError, StudioError
 from designstudio.fit.settings import FitSettings
 from designstudio.parameters import MU_0, SIGMA_0
 from designstudio.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
-from tests.empirical.conftest import COSTS, take_subjects
+from tests.conftest import EXAMPLE_COSTS
 
 QUICK = FitSettings(num_draws=500)
+
+
+def take_subjects(loaded, num):
+    """The same data with the first subjects only."""
+    trials = loaded.trials.isel(dataset=slice(num))
+    return dataclasses.replace(loaded, trials=trials)
 
 
 def test_the_truth_of_the_example_lies_in_the_intervals(fit, truth):
@@ -118,8 +124,12 @@ def test_subjects_may_lack_conditions(patchy, fit, request_of_two):
 
 def test_a_fit_that_fails_is_named_with_its_reason(loaded):
     settings = FitSettings(method="importance", num_draws=500, min_ess=1e6)
-    fit = fit_subjects(take_subjects(loaded, 2), FitRequest(costs=COSTS, per_condition=("sigma",), settings=settings))
-    assert {(failure.subject, failure.cost) for failure in fit.failures} == {(s, c) for s in ("S01", "S02") for c in COSTS}
+    fit = fit_subjects(
+        take_subjects(loaded, 2), FitRequest(costs=EXAMPLE_COSTS, per_condition=("sigma",), settings=settings)
+    )
+    assert {(failure.subject, failure.cost) for failure in fit.failures} == {
+        (s, c) for s in ("S01", "S02") for c in EXAMPLE_COSTS
+    }
     assert all("fewer than 1e+06" in failure.reason for failure in fit.failures)
     record = json.loads(json.dumps(fit.as_dict(), allow_nan=False))
     assert record["convergence"]["quadratic"]["failed"] == 2
@@ -159,7 +169,7 @@ def test_another_question_is_not_answered_with_what_was_kept(loaded, request_of_
 
 def test_progress_names_the_cost_and_ends_with_all_subjects(loaded):
     seen = []
-    request = FitRequest(costs=COSTS, per_condition=("sigma",), settings=QUICK)
+    request = FitRequest(costs=EXAMPLE_COSTS, per_condition=("sigma",), settings=QUICK)
     fit_subjects(loaded, request, progress=seen.append)
     assert seen[0].stage == "cost 1 of 2, quadratic"
     assert seen[-1].stage == "cost 2 of 2, quadratic_effort"

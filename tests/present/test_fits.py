@@ -11,12 +11,11 @@ import xarray as xr
 from designstudio.actors import ExactActor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.data import LoadReport, Scale
-from designstudio.empirical.request import FitRequest
-from designstudio.empirical.results import Comparison, EmpiricalFit
-from designstudio.errors import StudioError, UnknownNameError
+from designstudio.data import Scale
+from designstudio.empirical.results import Comparison
+from designstudio.errors import StudioError
 from designstudio.fit.pooling import compute_shrinkage
-from designstudio.present.cost_functions import compute_cost_curve, draw_cost_functions, list_ratio_ticks
+from designstudio.present.cost_functions import compute_cost_curves, draw_cost_functions
 from designstudio.present.estimates import (
     SHARED,
     estimate_group,
@@ -27,7 +26,6 @@ from designstudio.present.estimates import (
 )
 from designstudio.present.families import get_family, order_costs
 from designstudio.present.figures import save_figure
-from designstudio.present.fits import choose_subject, draw_fit, write_fit_figures
 from designstudio.present.model_comparison import (
     WINNER,
     compute_subject_table,
@@ -40,7 +38,6 @@ from designstudio.present.predictive import compute_predictions, draw_predictive
 from designstudio.present.prior_means import compute_prior_means, draw_prior_means
 from designstudio.present.shrinkage import UNSUPPORTED, compute_shifts, draw_shrinkage, list_medians
 from designstudio.present.subjects import FAILED, compute_caterpillar, draw_subjects
-from designstudio.trials.schema import make_trials
 from tests.present.test_calibration import find_picture_faults
 from tests.present.test_recovery import read_labels, read_title
 
@@ -98,33 +95,22 @@ def make_pooled(cost=COST):
     return tree
 
 
-@pytest.fixture(scope="module")
-def trials():
-    rng = np.random.default_rng(4)
-    stimulus = rng.uniform(20, 150, (4, 40))
-    return make_trials(
-        stimulus,
-        stimulus * np.exp(0.1 * rng.normal(size=stimulus.shape)),
-        condition_index=np.tile([0, 1], (4, 20)),
-        conditions=CONDITIONS,
-        subjects=SUBJECTS,
-        unit="N",
-    )
-
-
-@pytest.fixture(scope="module")
-def predicted():
-    """Over a falling grid of stimuli."""
-    grid = np.linspace(150, 20, 14)
+def make_predicted(num_points=14):
+    """As `predict_responses` has it: 3 trials of one condition, 2 of the other."""
+    grid = np.linspace(20, 150, num_points)
     quantiles = grid[:, None] * np.array([0.7, 0.9, 1.0, 1.1, 1.3])
+    units = {"units": "N"}
     return xr.Dataset(
         {
-            "stimulus": (("condition", "stimulus_point"), np.stack([grid, grid])),
-            "response": (("condition", "stimulus_point", "quantile"), np.stack([quantiles, 2 * quantiles])),
+            "response": (("condition", "stimulus", "probability"), np.stack([quantiles, 2 * quantiles]), units),
+            "stimulus_shown": ("trial", [30.0, 50.0, 70.0, 90.0, 110.0], units),
+            "response_given": ("trial", [31.0, 52.0, 73.0, 94.0, 115.0], units),
+            "condition_index": ("trial", [0, 1, 0, 1, 0]),
             "share_inside": ("condition", [0.95, 0.85]),
-            "share_expected": 0.94,
+            "share_inside_se": ("condition", [0.02, 0.04]),
         },
-        coords={"condition": CONDITIONS, "quantile": QUANTILES},
+        coords={"condition": CONDITIONS, "stimulus": ("stimulus", grid, units), "probability": QUANTILES},
+        attrs={"expected_inside": 0.94},
     )
 
 
@@ -159,38 +145,25 @@ def make_comparison(subjects=SUBJECTS, costs=COSTS):
 
 
 def make_prior_means(num_subjects=4, costs=COSTS):
+    """As `compare_prior_means` has it; the first fit failed, which its numbers do not tell."""
     mean = 50.0 + np.arange(num_subjects)[::-1, None] + 10.0 * np.arange(len(costs))
-    mean[0, 0] = np.nan
+    mean[0, 0] = 1e9
+    is_good = mean < 1e9
     dims = ("subject", "cost")
-    values = {"mean": (dims, mean), "low": (dims, mean - 9), "high": (dims, mean + 12)}
-    return xr.Dataset(values, coords={"subject": [f"s{k}" for k in range(num_subjects)], "cost": costs})
+    values = {"mean": (dims, mean), "low": (dims, mean - 9), "high": (dims, mean + 12), "is_good": (dims, is_good)}
+    coords = {"subject": [f"s{k}" for k in range(num_subjects)], "cost": costs}
+    return xr.Dataset(values, coords=coords, attrs={"units": "N"})
 
 
-def make_cost_function(levels=(0.03, 0.5, 0.97)):
-    ratio = np.geomspace(4, 0.25, 17)
-    cost = (ratio - 1) ** 2
-    scales = np.linspace(0.5, 1.5, len(levels))
-    return xr.Dataset(
-        {"cost": (("ratio", "quantile"), 3 * cost[:, None] * scales)}, coords={"ratio": ratio, "quantile": list(levels)}
-    )
-
-
-@pytest.fixture(scope="module")
-def fit(trials):
-    report = LoadReport(("force.csv",), 160, {}, (), (), (), (), "N", 4, 2, 160)
-    posteriors = {cost: make_tree(cost) for cost in (COST, "linex")}
-    return EmpiricalFit(
-        "force",
-        trials,
-        report,
-        SCALE,
-        FitRequest(costs=tuple(COSTS), per_condition=("sigma",), pools=True),
-        {cost: make_model(cost) for cost in COSTS},
-        posteriors,
-        {COST: make_pooled()},
-        make_comparison(),
-        1.0,
-    )
+def make_cost_function(conditions=None):
+    """As `infer_cost_function` has it."""
+    error = np.geomspace(0.5, 2, 9)
+    cost = (error - 1) ** 2
+    rows = [cost] if conditions is None else [cost / (k + 1) for k in range(len(conditions))]
+    scaled = {"median": np.array(rows), "low": 0.5 * np.array(rows), "high": 1.5 * np.array(rows)}
+    found = xr.Dataset({name: (("condition", "error"), values) for name, values in scaled.items()}, {"error": error})
+    whole = found.isel(condition=0) if conditions is None else found.assign_coords(condition=conditions)
+    return whole.assign_attrs(interval=0.94)
 
 
 def find_drawing_faults(figure, folder, *labels):
@@ -294,44 +267,32 @@ def test_forty_four_subjects_without_a_fit_are_all_shown():
         draw_subjects(table.iloc[:0], labels)
 
 
-def test_predictions_by_value(trials, predicted):
-    sharp, blurred = compute_predictions(choose_subject(trials, "Bob"), predicted)
-    np.testing.assert_array_equal(sharp.stimulus, trials["stimulus"].values[1, ::2])
-    np.testing.assert_allclose(sharp.grid, np.linspace(20, 150, 14))
+def test_predictions_by_value():
+    sharp, blurred = compute_predictions(make_predicted())
+    np.testing.assert_array_equal(sharp.stimulus, [30, 70, 110])
+    np.testing.assert_array_equal(blurred.response, [52, 94])
     np.testing.assert_allclose(blurred.quantiles[:, 2], 2 * blurred.grid)
-    assert blurred.heading == "blurred\n85% inside, expected 94%"
+    assert blurred.heading == "blurred\n85% inside, expected 94 ± 4%"
 
 
-def test_predictions_are_drawn(trials, predicted, tmp_path):
-    figure = draw_predictive(choose_subject(trials, "Bob"), predicted, title="Bob")
-    assert not find_drawing_faults(figure, tmp_path, "stimulus (N)", "response (N)", "sharp\n95% inside, expected 94%")
+def test_predictions_are_drawn(tmp_path):
+    figure = draw_predictive(make_predicted(), title="Bob")
+    assert read_title(figure).split("\n")[1] == "bands: 50% and 94% of predicted responses"
+    assert not find_drawing_faults(figure, tmp_path, "stimulus (N)", "response (N)", "sharp\n95% inside, expected 94 ± 2%")
 
 
-def test_a_lone_stimulus_still_has_a_band(trials, predicted):
-    figure = draw_predictive(choose_subject(trials, "Bob"), predicted.isel(stimulus_point=[3]))
+def test_a_lone_stimulus_still_has_a_band():
+    figure = draw_predictive(make_predicted(num_points=1))
     assert all(len(part) == 2 for part in next(iter(figure)) if isinstance(part, hv.Area))
 
 
-def test_predictions_of_others_are_refused(trials, predicted):
-    with pytest.raises(StudioError, match="trials of 4 were given"):
-        draw_predictive(trials, predicted)
-    with pytest.raises(StudioError, match="no 'share_inside'"):
-        draw_predictive(choose_subject(trials, "Bob"), predicted.drop_vars("share_inside"))
-    with pytest.raises(UnknownNameError, match="'blurred'"):
-        draw_predictive(choose_subject(trials, "Bob"), predicted.isel(condition=[0]))
-    with pytest.raises(UnknownNameError, match="Unknown subject 'Eve'"):
-        choose_subject(trials, "Eve")
-
-
-def test_costs_are_relative_to_their_largest_median_within_reach():
-    curve = compute_cost_curve(make_cost_function(), reach=2.0)
+def test_costs_are_drawn_over_the_logarithm_of_the_error():
+    (curve,) = compute_cost_curves(make_cost_function())
+    assert curve.condition == SHARED
     np.testing.assert_allclose(curve.place, np.linspace(-1, 1, 9), atol=1e-9)
     np.testing.assert_allclose(curve.median, (2**curve.place - 1) ** 2)
     np.testing.assert_allclose(curve.high, 1.5 * curve.median)
     assert curve.place[curve.cheapest] == pytest.approx(0.0)
-    assert [text for _, text in list_ratio_ticks(-1.0, 1.0)] == ["0.5", "0.67", "0.8", "1", "1.25", "1.5", "2"]
-    with pytest.raises(StudioError, match=r"quantile 0\.5"):
-        compute_cost_curve(make_cost_function(levels=(0.1, 0.9)))
 
 
 def test_cost_functions_are_drawn_family_by_family(tmp_path):
@@ -340,6 +301,16 @@ def test_cost_functions_are_drawn_family_by_family(tmp_path):
     assert not find_drawing_faults(figure, tmp_path, "response / stimulus", "relative cost", "inverted gaussian")
     with pytest.raises(StudioError, match="no cost functions"):
         draw_cost_functions({})
+
+
+def test_conditions_with_costs_of_their_own_have_their_lines(tmp_path):
+    functions = {"quadratic": make_cost_function(), COST: make_cost_function(CONDITIONS)}
+    figure = draw_cost_functions(functions)
+    shared, own = ({part.label: part for part in panel if type(part) is hv.Curve} for panel in figure)
+    assert list(shared) == ["response = stimulus", "all conditions"]
+    assert list(own) == ["response = stimulus", *CONDITIONS]
+    np.testing.assert_allclose(own["blurred"].dimension_values(1), functions[COST]["median"].sel(condition="blurred"))
+    assert not find_drawing_faults(figure, tmp_path, "absolute effort")
 
 
 def test_costs_stand_in_the_order_of_the_paper():
@@ -372,7 +343,7 @@ def test_winners_are_marked_and_unusable_fits_crossed_out(tmp_path):
 def test_comparison_is_drawn(tmp_path):
     figure = draw_model_comparison(make_comparison(), title="Costs")
     assert "3 subjects; 1 left out" in read_title(figure)
-    assert not find_drawing_faults(figure, tmp_path, "summed difference in elpd", "share of subjects won (%)")
+    assert not find_drawing_faults(figure, tmp_path, "summed difference in elpd (nats)", "share of subjects won (%)")
 
 
 def test_each_of_many_winners_has_a_row_and_a_lone_one_has_too():
@@ -387,21 +358,38 @@ def test_no_subject_in_common_is_said():
 
 
 def test_prior_means_by_value(tmp_path):
-    shown = compute_prior_means(make_prior_means())
+    (shown,) = compute_prior_means(make_prior_means()).values()
     assert shown.costs == ORDERED
     assert shown.subjects == ["s3", "s2", "s1", "s0"]
     np.testing.assert_allclose(shown.mean[:, 0], [70, 71, 72, 73])
+    assert np.isnan(shown.mean[3, 2])
     np.testing.assert_allclose(shown.median, [71.5, 61.5, 51.0])
-    figure = draw_prior_means(make_prior_means(), unit="N", mean_stimulus=60.0, title="Prior means")
-    assert read_title(figure) == "Prior means\n1 of 12 fits failed"
+    figure = draw_prior_means(make_prior_means(), mean_stimuli={SHARED: 60.0}, title="Prior means")
+    assert read_title(figure) == "Prior means\nmean and 94% HDI of every subject\n1 of 12 fits failed"
     assert not find_drawing_faults(figure, tmp_path, "prior mean μ₀ (N)")
 
 
+def test_conditions_with_prior_means_of_their_own_have_panels(tmp_path):
+    both = xr.concat([make_prior_means(), make_prior_means()], "condition", data_vars=["mean", "low", "high"])
+    both = both.assign_coords(condition=CONDITIONS)
+    both["mean"].loc[{"condition": "blurred"}] *= 2
+    # Who has no trials in a condition has no failed fit.
+    both["mean"].loc[{"condition": "sharp", "subject": "s3"}] = np.nan
+    sharp, blurred = compute_prior_means(both).values()
+    np.testing.assert_allclose(blurred.median, [143.0, 123.0, 102.0])
+    assert sharp.subjects[-1] == "s3"
+    figure = draw_prior_means(both, mean_stimuli={"sharp": 60.0, "blurred": 120.0})
+    assert "1 of 12 fits failed" in read_title(figure)
+    lines = [next(part for part in panel if part.label == "mean stimulus") for panel in figure]
+    assert [line.dimension_values(1)[0] for line in lines] == [60, 120]
+    assert not find_drawing_faults(figure, tmp_path, *CONDITIONS)
+
+
 def test_many_subjects_have_no_intervals_and_one_cost_a_median():
-    many = draw_prior_means(make_prior_means(44), unit="N")
+    many = draw_prior_means(make_prior_means(44))
     assert "their intervals are not drawn" in read_title(many)
     assert not [part for part in next(iter(many)) if isinstance(part, hv.Segments)]
-    lone = draw_prior_means(make_prior_means(4, COSTS[:1]), unit="N")
+    lone = draw_prior_means(make_prior_means(4, COSTS[:1]))
     (median,) = [part for part in next(iter(lone)) if part.label == "median of subjects"]
     assert median.dimension_values(1).tolist() == [51.0, 51.0]
 
@@ -422,37 +410,22 @@ def test_shrinkage_by_value_and_unsupported_subjects_crossed_out(tmp_path):
 
 
 def test_precision_by_value(tmp_path):
-    columns = {"planned": [10.0, 0.05], "planned_mcse": [1.0, 0.03], "achieved": [12.0, 0.05], "achieved_se": [0.6, 0.0]}
-    variables = {name: ("quantity", values) for name, values in columns.items()}
-    planned = xr.Dataset(variables, coords={"quantity": ["mu_0", "beta"]})
-    found = compute_precision(planned)
+    columns = {
+        "predicted_sd": [10.0, 0.05],
+        "predicted_mcse": [1.0, 0.03],
+        "achieved_sd": [12.0, 0.05],
+        "achieved_se": [0.6, np.nan],
+        "ratio": [1.2, 1.0],
+        "ratio_se": [0.15, np.nan],
+    }
+    coords = {"quantity": ["mu_0", "beta"], "symbol": ("quantity", ["μ₀", "β"]), "unit": ("quantity", ["N", "no unit"])}
+    precision = xr.Dataset({name: ("quantity", values) for name, values in columns.items()}, coords=coords)
+    found = compute_precision(precision)
     np.testing.assert_allclose(found["mu_0"].planned, [10, 8, 12])
-    np.testing.assert_allclose(found["mu_0"].ratio, 1.2 + 2 * 1.2 * np.hypot(0.1, 0.05) * np.array([0, -1, 1]))
-    # Two errors would reach below zero.
+    np.testing.assert_allclose(found["mu_0"].ratio, [1.2, 0.9, 1.5])
+    # Two errors would reach below zero; those of a single subject are not known.
     np.testing.assert_allclose(found["beta"].planned, [0.05, 0.0025, 0.11])
+    np.testing.assert_allclose(found["beta"].achieved, 0.05)
+    assert [row.label.axis for row in found.values()] == ["μ₀ (N)", "β"]
     assert [text for _, text in list_log_ticks(-1.4, 1.3)] == ["0.1", "1", "10"]
-    labelled = planned.assign_coords(symbol=("quantity", ["μ₀", "β"]), unit=("quantity", ["N", "no unit"]))
-    assert [row.label.axis for row in compute_precision(labelled).values()] == ["μ₀ (N)", "β"]
-    assert not find_drawing_faults(draw_precision(labelled), tmp_path, "planned posterior sd", "achieved posterior sd")
-    with pytest.raises(StudioError, match="no 'achieved'"):
-        draw_precision(planned.drop_vars("achieved"))
-
-
-def test_all_figures_of_a_fit_are_gathered(fit, predicted):
-    figures = draw_fit(
-        fit,
-        predictions={(COST, "Bob"): predicted, (COST, "Ann"): predicted},
-        cost_functions={(cost, "Bob"): make_cost_function() for cost in COSTS},
-        prior_means=make_prior_means(),
-    )
-    subjects = {f"subjects_{cost}" for cost in fit.posteriors}
-    others = {"comparison", "winners", f"shrinkage_{COST}", "prior_means", "cost_functions_Bob"}
-    assert set(figures) == subjects | others | {f"predictive_{COST}_Bob", f"predictive_{COST}_Ann"}
-    assert "1 of 4 subjects have no usable separate fit" in read_title(figures[f"shrinkage_{COST}"])
-
-
-def test_figures_are_written_as_png_and_svg(fit, predicted, tmp_path):
-    one = EmpiricalFit(**{**vars(fit), "posteriors": {}, "pooled": {}, "comparison": None})
-    names = write_fit_figures(one, tmp_path, predictions={("linex", "Bob"): predicted})
-    assert names == ["predictive_linex_Bob.png"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["predictive_linex_Bob.png", "predictive_linex_Bob.svg"]
+    assert not find_drawing_faults(draw_precision(precision), tmp_path, "planned posterior sd", "achieved posterior sd")

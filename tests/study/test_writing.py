@@ -21,7 +21,7 @@ from tests.search.make_search import make_question
 from tests.study.random_studies import make_random_study
 from tests.study.texts import FULL, MINIMAL
 
-SEEDS = range(200)
+SEEDS = range(80)
 
 
 def describe_all(study):
@@ -31,15 +31,20 @@ def describe_all(study):
     return {**describe_question(study), **rest, "fidelity": study.fidelity, "search": search}
 
 
-def test_random_studies_are_read_back_as_they_were():
-    for seed in SEEDS:
-        study = make_random_study(seed)
-        read = parse_study(format_study(study), "text")
-        assert describe_all(read) == describe_all(study), seed
+@pytest.fixture(scope="module")
+def written():
+    """Random studies and their files, by seed."""
+    studies = {seed: make_random_study(seed) for seed in SEEDS}
+    return {seed: (study, format_study(study)) for seed, study in studies.items()}
 
 
-def test_random_studies_are_as_different_as_studies_can_be():
-    texts = [format_study(make_random_study(seed)) for seed in SEEDS]
+def test_random_studies_are_read_back_as_they_were(written):
+    for seed, (study, text) in written.items():
+        assert describe_all(parse_study(text, "text")) == describe_all(study), seed
+
+
+def test_random_studies_are_as_different_as_studies_can_be(written):
+    texts = [text for _, text in written.values()]
     wanted = ("uniform", "half_normal", "log_normal", "factor", '"truth"', "group", "[quantities]", "follows_analysis",
               "lapse_rate", "per_condition", "shared", "range", "step", "choice", "at_least", "values", "num_values",
               "candidates", "minutes", "spacing", "constraints", "margin", '"power"')  # fmt: skip
