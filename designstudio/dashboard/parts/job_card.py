@@ -45,6 +45,12 @@ class JobCard(pn.viewable.Viewer):
         self._card.visible = True
         self.look()
 
+    def forget(self) -> None:
+        """Show no job any more; it runs on if it does."""
+        self.job, self._card.visible = None, False
+        if self._periodic.running:
+            self._periodic.stop()
+
     def look(self) -> None:
         """Show how the job stands now."""
         job = self.job
