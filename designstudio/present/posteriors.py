@@ -70,7 +70,8 @@ def compute_marginals(fit: EmpiricalFit, cost: str, subject: str) -> dict[str, M
             continue
         parameter = parameters[column.name]
         own = fit.scale.restore(column.pick(draws[column.name]).values.astype(float).ravel(), parameter)
-        grid, density, _ = array_stats.kde(own)
+        # Importance draws repeat, which bandwidths that look for several peaks take for peaks.
+        grid, density, _ = array_stats.kde(own, bw="scott")
         quantiles = fit.scale.restore(np.asarray(model.priors[column.name].quantile(shares), float), parameter)
         low, high = compute_hdi(own)
         key = column.name if column.condition is None else f"{column.name}[{column.condition}]"

@@ -45,6 +45,10 @@ class FitPage(pn.viewable.Viewer):
         self.job_card = JobCard(shelf, on_end=self._take_ended, on_look=lambda _: self._show_choice())
         self.planner = Planner(shelf, self._try, on_plan)
         self.results = FitResults(self.planner.__panel__())
+        self.inputs = pn.Card(
+            side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.begin)),
+            title="Data and what is fitted", sizing_mode="stretch_width", margin=(6, 6),
+        )  # fmt: skip
         self.choice.param.watch(self._show_choice, ["file", "content", "loaded", "problem"])
         self._show_choice()
         self._attach_running()
@@ -81,6 +85,8 @@ class FitPage(pn.viewable.Viewer):
         fit = load_fit(job.folder)
         self.results.show(fit)
         self.planner.show(job, fit)
+        # Room for the results; a click brings it back.
+        self.inputs.collapsed = True
 
     def _show_choice(self, *_: param.parameterized.Event) -> None:
         text = write_reading(self.choice)
@@ -102,6 +108,5 @@ class FitPage(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(
-            side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.begin)),
-            self._message, self.job_card, self.results, sizing_mode="stretch_width", margin=0,
+            self.inputs, self._message, self.job_card, self.results, sizing_mode="stretch_width", margin=0,
         )  # fmt: skip

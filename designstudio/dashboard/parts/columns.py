@@ -7,6 +7,7 @@ from designstudio.dashboard.state.fit import FitChoice
 from designstudio.data.columns import REQUIRED, ROLES
 
 NONE, OPEN = "(none)", "(choose)"
+UNIT = "such as s or mm"
 
 
 class ColumnEditor(pn.viewable.Viewer):
@@ -19,7 +20,7 @@ class ColumnEditor(pn.viewable.Viewer):
             role: pn.widgets.Select(name=role, options={self._name_nothing(role): ""}, width=158, margin=(3, 6))
             for role in ROLES
         }
-        self.unit = pn.widgets.TextInput(name="unit", placeholder="such as s or mm", width=158, margin=(3, 6))
+        self.unit = pn.widgets.TextInput(name="unit", placeholder=UNIT, width=158, margin=(3, 6))
         self.where = pn.widgets.TextInput(
             name="rows to keep", placeholder="such as keep == 1 and rt < 2.5", sizing_mode="stretch_width", margin=(3, 6)
         )
@@ -32,7 +33,7 @@ class ColumnEditor(pn.viewable.Viewer):
             pn.FlexBox(*self.roles.values(), self.unit, self.min_trials, sizing_mode="stretch_width", margin=0),
             self.where, sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
-        choice.param.watch(self._show, ["file", "names", "columns", "unit", "where", "min_trials"])
+        choice.param.watch(self._show, ["file", "names", "columns", "unit", "where", "min_trials", "loaded"])
         self._show()
 
     def _name_nothing(self, role: str) -> str:
@@ -59,6 +60,7 @@ class ColumnEditor(pn.viewable.Viewer):
                 widget.value = found[role] if found[role] in choice.names else ""
                 widget.visible = bool(choice.names)
             self.unit.value, self.where.value = choice.unit, choice.where
+            self.unit.placeholder = UNIT if choice.loaded is None else choice.loaded.report.unit
             self.min_trials.value = choice.min_trials
         finally:
             self._is_syncing = False

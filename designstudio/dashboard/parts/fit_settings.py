@@ -17,13 +17,14 @@ class FitSettingsEditor(pn.viewable.Viewer):
     def __init__(self, choice: FitChoice) -> None:
         super().__init__()
         self._choice = choice
-        known = {p.name: p for cost in PAPER_COST_NAMES for p in get_cost(cost).all_parameters}
+        known = {p.name: p for cost in reversed(PAPER_COST_NAMES) for p in get_cost(cost).all_parameters}
         self.costs = pn.widgets.CheckBoxGroup(
             name="costs", options={name_cost(cost): cost for cost in PAPER_COST_NAMES}, value=list(choice.costs)
         )
         self.per_condition = pn.widgets.MultiChoice(
             name="differs between conditions",
-            options={f"{known[name].symbol}, {known[name].meaning}": name for name in PARAMETERS},
+            # Meanings are short up to the colon; a name may stand for different things in different costs.
+            options={f"{known[name].symbol}, {known[name].meaning.partition(':')[0]}": name for name in PARAMETERS},
             value=list(choice.per_condition), sizing_mode="stretch_width",
         )  # fmt: skip
         self.pools = pn.widgets.Checkbox(name="also pool the subjects partially", value=choice.pools)

@@ -13,7 +13,8 @@ from designstudio.errors import StudioError
 
 # These figures have black marks: they are shown on white, whatever the page looks like.
 PAPER = Theme(json={})
-LOOK = {"background": "white", "border-radius": "6px", "overflow-x": "auto"}
+# Bokeh leaves too little room below a legend.
+LOOK = {"background": "white", "border-radius": "6px", "overflow-x": "auto", "padding-bottom": "16px"}
 
 
 class PaperFigure(pn.viewable.Viewer):

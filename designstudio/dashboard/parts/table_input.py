@@ -70,7 +70,6 @@ def write_reading(choice: FitChoice) -> str:
             (report.num_subjects, "subjects"),
             (report.num_conditions, "conditions"),
             (report.num_trials, "trials"),
-            (escaping.escape(report.unit), "unit"),
         )
     )
     items = "".join(f"<li>{escaping.escape(sentence)}</li>" for sentence in report.sentences())
