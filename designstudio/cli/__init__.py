@@ -9,7 +9,25 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import act, actors, calibrate, evaluate, fit, init, plan, power, search, sweep, train, worker
+from designstudio.cli import (
+    act,
+    actors,
+    calibrate,
+    evaluate,
+    fit,
+    init,
+    plan,
+    power,
+    preregister,
+    report,
+    schedule,
+    search,
+    sweep,
+    train,
+    verify,
+    worker,
+)
+from designstudio.cli import app as studio
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(
@@ -23,13 +41,18 @@ app.command("train")(train.train)
 app.command("act")(act.act)
 app.command("init")(init.init_study)
 app.command("evaluate")(evaluate.evaluate)
+app.command("app")(studio.app)
 app.command("fit")(fit.fit)
 app.command("power")(power.power)
 app.command("search")(search.search)
 app.command("sweep")(sweep.sweep)
 app.command("worker")(worker.worker)
 app.command("plan")(plan.plan)
+app.command("report")(report.report)
 app.command("calibrate")(calibrate.calibrate_cost)
+app.command("schedule")(schedule.schedule)
+app.command("preregister")(preregister.preregister)
+app.command("verify")(verify.verify)
 
 
 @app.callback(invoke_without_command=True)

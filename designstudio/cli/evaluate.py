@@ -60,7 +60,7 @@ def evaluate(
     if out is not None:
         from designstudio.present.evaluation import write_evaluation  # noqa: PLC0415  (imports the plotting stack)
 
-        names = write_evaluation(result, out)
+        names = write_evaluation(result, out, cost_file=cost_file)
         typer.echo(f"Wrote {', '.join(names)} to {out}.")
     write_json(json, result.as_dict())
 

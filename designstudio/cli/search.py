@@ -84,8 +84,9 @@ def search(
         )
     _print_result(result, folder)
     from designstudio.present.search import write_search  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.search.verdict import describe_search  # noqa: PLC0415
 
-    names = write_search(result, folder)
+    names = write_search(result, folder, cost_file=cost_file, sentences=describe_search(result))
     typer.echo(f"Wrote {', '.join(names)} to {folder}.")
     write_json(json, result.as_dict())
 

@@ -81,8 +81,13 @@ def sweep(
     elif question.goals:
         from designstudio.cli.power import draw_power  # noqa: PLC0415
 
-        draw_power(result.tabulate_power(), folder / "power.png")
+        draw_power(result.tabulate_power(), folder / "power.png", folder / "power.svg")
         typer.echo(f"Wrote power.png to {folder}.")
+    from designstudio.present.runs import AGAIN, STUDY, add_cost_file, keep_run  # noqa: PLC0415
+
+    varied = [part for text in along for part in ("--along", text)]
+    command = ["designstudio", "sweep", STUDY, "--design", name, *varied, "--out", AGAIN]
+    keep_run(folder, add_cost_file(command, cost_file, folder), study=question)
     write_json(folder / "result.json", result.as_dict())
     write_json(json, result.as_dict())
 

@@ -9,6 +9,8 @@ from designstudio.present.theme import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILI
 
 # Pages are drawn by Bokeh; figures to download by matplotlib, which `save_figure` names itself.
 hv.extension("bokeh")
+# The browser loads it with the first page; the page that needs it is built later.
+pn.extension("filedropper")
 
 # Colours of levels and designs: Okabe and Ito's that can be seen on white and on black.
 COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
@@ -83,11 +85,14 @@ def side_by_side(*cards: pn.viewable.Viewable) -> pn.FlexBox:
     return pn.FlexBox(*cards, sizing_mode="stretch_width", flex_wrap="wrap", align_items="stretch", margin=0)
 
 
-def figure_card(title: str, caption: str, figure: hv.core.Dimensioned, *buttons: pn.viewable.Viewable) -> pn.Column:
-    """A figure with what it is, what it shows, and how to take it along. Title and caption are HTML."""
+def figure_card(title: str, caption: str, figure: Any, *buttons: pn.viewable.Viewable) -> pn.Column:
+    """A figure of HoloViews or Bokeh, with what it is, what it shows, and how to take it along.
+
+    Title and caption are HTML.
+    """
     return card(
         html(f"<h2>{title}</h2><p class='muted'>{caption}</p>"),
-        pn.pane.HoloViews(figure, sizing_mode="stretch_width", height=FIGURE_HEIGHT),
+        pn.panel(figure, sizing_mode="stretch_width"),
         pn.Row(*buttons, margin=0),
     )
 

@@ -112,8 +112,9 @@ class Job:
         outcome = self.outcome
         if outcome:
             return str(outcome["state"])
-        started = float(self.record.get("started", 0.0))
-        return STARTING if time.time() - started < PATIENCE else LOST
+        # Its process writes its id first of all.
+        is_new = not (self.folder / PID).exists() and time.time() - float(self.record.get("started", 0.0)) < PATIENCE
+        return STARTING if is_new else LOST
 
     @property
     def is_active(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import platformdirs
 
 from designstudio.errors import StudioError
-from designstudio.jobs.job import JOB, LOG, OUTCOME, PROGRESS, STOP, Job, read_json, write_json
+from designstudio.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job, read_json, write_json
 
 MOST_LETTERS = 40
 
@@ -75,7 +75,7 @@ class JobShelf:
         """Start the process of a job, or start it again after it was stopped."""
         if job.is_locked():
             return
-        for name in (OUTCOME, STOP, PROGRESS):
+        for name in (OUTCOME, STOP, PROGRESS, PID):
             (job.folder / name).unlink(missing_ok=True)
         write_json(job.folder / JOB, {**job.record, "started": time.time()})
         with (job.folder / LOG).open("ab") as log:

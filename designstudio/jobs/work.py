@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 import time
 import traceback
@@ -59,6 +60,7 @@ def work(folder: Path) -> int:
         (folder / PID).write_text(str(os.getpid()))
         with contextlib.suppress(OSError):
             os.nice(NICENESS)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         state, message = _run(Job(folder), Reporter(folder))
         write_json(folder / OUTCOME, {"state": state, "message": message, "seconds": time.time() - started})
     return 1 if state == FAILED else 0

@@ -22,6 +22,8 @@ from designstudio.jobs.job import OUTCOME, write_json
 from designstudio.jobs.kinds import FIT, PLAN, PRECISION_FILE, STUDY
 from designstudio.present.posteriors import compute_marginals
 
+# Names of widgets will be called labels.
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 HOSTILE = "<img src=x onerror=alert(1)>"
 ESCAPED = "&lt;img src=x onerror=alert(1)&gt;"
 

@@ -12,6 +12,7 @@ from designstudio.data import example_path
 from designstudio.empirical import run
 from designstudio.empirical.files import load_fit
 from designstudio.errors import StudioError
+from designstudio.present import fits
 
 QUICK = ("--draws", "500")
 
@@ -21,7 +22,8 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
-def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder):
+def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder, monkeypatch):
+    monkeypatch.setattr(fits, "NUM_SUBJECTS", 1)
     out, record = tmp_path / "out", tmp_path / "result.json"
     # It goes on where the shared fit has ended.
     shutil.copytree(folder, out)
@@ -35,8 +37,13 @@ def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, f
         "Families of costs",
         "24 of 24 fits converged",
         "failed fits",
+        "comparison.png, winners.png, subjects_quadratic.png",
+        "predictive_quadratic_effort_S01.png, cost_functions_S01.png to ",
     ):
         assert expected in words
+    pictures = sorted(path.stem for path in out.glob("*.png"))
+    assert len(pictures) == 7
+    assert sorted(path.stem for path in out.glob("*.svg")) == pictures
     # The best cost stands first.
     table = result.output[result.output.index("elpd") :]
     assert table.index("quadratic_effort") < table.index("quadratic ")
@@ -47,7 +54,8 @@ def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, f
     assert again.comparison.total.equals(fit.comparison.total)
 
 
-def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder):
+def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder, monkeypatch):
+    monkeypatch.setattr(fits, "draw_fit", lambda *_, **__: {})
     shutil.copytree(folder, tmp_path / "out")
     result = invoke("example", "--costs", "quadratic_effort", "--pool", "--out", tmp_path / "out", *QUICK)
     assert result.exit_code == 0, result.output

@@ -39,6 +39,7 @@ from tests.empirical.make_pilot import (
     make_pilot,
     make_truth,
 )
+from tests.present.test_calibration import find_picture_faults
 
 NOWHERE = Store(None)
 
@@ -216,7 +217,8 @@ def run_plan(monkeypatch, fit, *arguments):
 
 def test_the_command_plans_compares_and_says_what_is_next(tmp_path, monkeypatch, pilot, study):
     out, report = tmp_path / "my study.toml", tmp_path / "plan.json"
-    result = run_plan(monkeypatch, pilot, "--out", out, "--datasets", 20, "--json", report)
+    figure = tmp_path / "precision.png"
+    result = run_plan(monkeypatch, pilot, "--out", out, "--datasets", 20, "--json", report, "--figure", figure)
     assert result.exit_code == 0, result.output
     assert read_study(out) == study
     assert out.read_text().startswith("# Planned from a pilot: the population is that of its 20 subjects.")
@@ -224,6 +226,14 @@ def test_the_command_plans_compares_and_says_what_is_next(tmp_path, monkeypatch,
     for words in ("Planned and achieved precision", f"designstudio evaluate '{out}'", f"designstudio search '{out}'"):
         assert words in result.output
     assert len(json.loads(report.read_text())["precision"]) == 4
+    assert not find_picture_faults(figure)
+
+
+@pytest.mark.parametrize("options", [("--figure", "a.pdf"), ("--figure", "a.png", "--datasets", "0")])
+def test_a_figure_needs_a_known_kind_and_a_check(tmp_path, monkeypatch, pilot, options):
+    monkeypatch.chdir(tmp_path)
+    assert "--figure takes a .png or .svg file" in str(run_plan(monkeypatch, pilot, *options).exception)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_never_replaces_a_file_unless_told(tmp_path, monkeypatch, pilot, study):

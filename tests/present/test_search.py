@@ -334,6 +334,8 @@ def test_everything_is_written(tmp_path):
         "importance.png",
         "parallel.png",
         "designs.png",
+        "as-run.toml",
+        "as-run.json",
     ]
     assert json.loads((tmp_path / "result.json").read_text())["front"] == [0, 2, 5]
     rows = read_csv(tmp_path / "trials.csv")
@@ -341,7 +343,7 @@ def test_everything_is_written(tmp_path):
     assert rows[3]["is_feasible"] == "False"
     assert rows[1]["num_datasets"] == "16"
     assert (rows[2]["RMSE of mu_0, beta value"], rows[2]["minutes value"]) == ("0.15", "6")
-    for name in names[3:]:
+    for name in names[3:8]:
         assert not find_picture_faults(tmp_path / name)
         assert "<svg" in (tmp_path / name).with_suffix(".svg").read_text()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

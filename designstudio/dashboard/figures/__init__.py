@@ -1,1 +1,1 @@
-"""Figures that change with the choices of a visitor: the same few elements, whose data are replaced."""
+"""Figures that follow a slider: Bokeh's own, because only their data are replaced, which takes milliseconds."""

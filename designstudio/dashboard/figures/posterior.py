@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import holoviews as hv
 import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
 
+from designstudio.dashboard.figures.live import add_hover, make_figure
 from designstudio.dashboard.theme import text_color
 from designstudio.evaluate.preview import outline_pair
 from designstudio.evaluate.results import Evaluation
@@ -20,7 +22,7 @@ class Shown(NamedTuple):
         label: for the hover.
         evaluation: of a design.
         color: its own.
-        is_simulated: drawn as a solid line, with the posterior mean of each simulated participant; predictions are filled.
+        is_simulated: drawn as a thick line, with the posterior mean of each simulated participant; predictions are filled.
     """
 
     label: str
@@ -30,55 +32,67 @@ class Shown(NamedTuple):
 
 
 def find_pair(evaluation: Evaluation) -> tuple[str, str]:
-    """Prior and cost parameter that depend on each other most; without a cost parameter, the two of the prior."""
+    """Prior and cost parameter that depend on each other most; without a cost parameter, the first two there are."""
     found = evaluation.identifiability
     if found.prior_cost_pair is not None:
         return found.prior_cost_pair
     names = list(found.parameters)
-    return (names[0], names[1]) if len(names) > 1 else (names[0], names[0])
+    return names[0], names[min(1, len(names) - 1)]
 
 
-def draw_posteriors(shown: Sequence[Shown], labels: Mapping[str, str]) -> hv.Overlay:
-    """Regions of 50 % and 94 %.
+class PosteriorFigure:
+    """Regions of 50 % and 94 %, and the truth."""
 
-    Args:
-        shown: the first decides about the pair.
-        labels: of the axes, by parameter.
-    """
-    pair = find_pair(shown[0].evaluation) if shown else ("mu_0", "beta")
-    fills, lines, means, colors, names = [], [], [np.empty((0, 2))], [], []
-    for item in shown:
-        for prob in PROBS:
-            corners = outline_pair(item.evaluation, pair, prob)
-            if corners is None:
-                continue
-            entry = {"x": corners[:, 0], "y": corners[:, 1], "design": f"{item.label}, {prob:.0%}", "color": item.color}
-            lines.append({**entry, "width": 2.4 if item.is_simulated else 1.2})
-            fills.append({**entry, "fill": 0.0 if item.is_simulated else 0.18})
-        if item.is_simulated:
-            summaries = item.evaluation.summaries
-            good = summaries["mean"].values[summaries["is_good"].values]
-            columns = [summaries["quantity"].values.tolist().index(name) for name in pair if name in summaries["quantity"]]
-            if len(columns) == 2:
-                means.append(good[:, columns])
-                colors += [item.color] * len(good)
-                names += [item.label] * len(good)
-    truth = np.empty((0, 2))
-    if shown:
-        summaries = shown[0].evaluation.summaries
-        quantities = summaries["quantity"].values.tolist()
-        columns = [quantities.index(name) for name in pair]
-        truth = np.exp(np.log(summaries["truth"].values[:, columns]).mean(axis=0))[None]
-    at = np.concatenate(means)
-    points = {"x": at[:, 0], "y": at[:, 1], "design": np.array(names, dtype=object), "color": np.array(colors, dtype=object)}
-    xlabel, ylabel = (labels.get(name, name) for name in pair)
-    return hv.Overlay(
-        [
-            hv.Polygons(fills, ["x", "y"], ["design", "color", "fill"]).opts(
-                color="color", line_alpha=0, fill_alpha="fill", tools=["hover"]
-            ),
-            hv.Contours(lines, ["x", "y"], ["design", "color", "width"]).opts(color="color", line_width="width", cmap=None),
-            hv.Points(points, ["x", "y"], ["design", "color"]).opts(color="color", size=4, alpha=0.5, line_color=None),
-            hv.Points(truth, ["x", "y"]).opts(color=text_color(), marker="x", size=12, line_width=2.5),
-        ]
-    ).opts(xlabel=xlabel, ylabel=ylabel, show_legend=False)
+    def __init__(self) -> None:
+        self._regions = ColumnDataSource({name: [] for name in ("xs", "ys", "color", "design", "fill", "width")})
+        self._means = ColumnDataSource({name: [] for name in ("x", "y", "color", "design")})
+        self._truth = ColumnDataSource({"x": [], "y": []})
+        self.figure: figure = make_figure("", "")
+        regions = self.figure.patches(
+            "xs", "ys", source=self._regions, fill_color="color", fill_alpha="fill", line_color="color", line_width="width"
+        )
+        self.figure.scatter("x", "y", source=self._means, color="color", size=4, alpha=0.5, line_color=None)
+        self.figure.scatter("x", "y", source=self._truth, marker="x", size=13, line_width=2.5, color=text_color())
+        add_hover(self.figure, [regions], [("", "@design")])
+
+    def show(self, shown: Sequence[Shown], labels: Mapping[str, str]) -> None:
+        """Replace the data; the first decides about the pair.
+
+        Args:
+            shown: all designs.
+            labels: of the axes, by parameter.
+        """
+        pair = find_pair(shown[0].evaluation)
+        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = (labels.get(name, name) for name in pair)
+        rows = []
+        for item in shown:
+            for prob in PROBS:
+                corners = outline_pair(item.evaluation, pair, prob)
+                if corners is not None:
+                    fill, width = (0.0, 2.6) if item.is_simulated else (0.18, 1.2)
+                    rows.append((corners[:, 0], corners[:, 1], item.color, f"{item.label}, {prob:.0%}", fill, width))
+        names = ("xs", "ys", "color", "design", "fill", "width")
+        self._regions.data = {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        points = [(item, _list_means(item.evaluation, pair)) for item in shown if item.is_simulated]
+        self._means.data = {
+            "x": np.concatenate([np.empty(0), *(means[:, 0] for _, means in points)]),
+            "y": np.concatenate([np.empty(0), *(means[:, 1] for _, means in points)]),
+            "color": [item.color for item, means in points for _ in means],
+            "design": [item.label for item, means in points for _ in means],
+        }
+        truth = _choose(shown[0].evaluation, "truth", pair)
+        x, y = np.exp(np.log(truth).mean(axis=0)) if truth.size else (np.nan, np.nan)
+        self._truth.data = {"x": [x], "y": [y]}
+
+
+def _list_means(evaluation: Evaluation, pair: tuple[str, str]) -> np.ndarray:
+    means = _choose(evaluation, "mean", pair)
+    return means[evaluation.summaries["is_good"].values] if means.size else means
+
+
+def _choose(evaluation: Evaluation, variable: str, pair: tuple[str, str]) -> np.ndarray:
+    """Values over (dataset, both); empty if one of them is not estimated."""
+    names = evaluation.summaries["quantity"].values.tolist()
+    if not set(pair) <= set(names):
+        return np.empty((0, 2))
+    return evaluation.summaries[variable].values[:, [names.index(name) for name in pair]]

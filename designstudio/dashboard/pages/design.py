@@ -7,8 +7,8 @@ import holoviews as hv
 import panel as pn
 import param
 
-from designstudio.dashboard.figures.behavior import draw_preview
-from designstudio.dashboard.figures.posterior import Shown, draw_posteriors
+from designstudio.dashboard.figures.behavior import BehaviorFigure
+from designstudio.dashboard.figures.posterior import PosteriorFigure, Shown
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.levels import LevelEditor
@@ -17,8 +17,8 @@ from designstudio.dashboard.parts.scores import tabulate_recovery, write_recover
 from designstudio.dashboard.parts.stimuli import StimulusEditor
 from designstudio.dashboard.results import load_checked
 from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.theme import COLORS, card, figure_card, html, prepare_plot, side_by_side
-from designstudio.design import PRESETS
+from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_by_side
+from designstudio.design import PRESETS, Design
 from designstudio.errors import StudioError
 from designstudio.evaluate.preview import Preview, preview_design
 from designstudio.evaluate.results import Evaluation
@@ -27,7 +27,7 @@ from designstudio.jobs.kinds import EVALUATE, STUDY
 from designstudio.present.behavior import draw_behavior
 from designstudio.present.designs import draw_designs
 from designstudio.present.theme import label_quantities
-from designstudio.study import format_study, parse_study, read_study
+from designstudio.study import Study, format_study, parse_study, read_study
 
 CONTROLS_WIDTH = 370
 MOST_PINS = 4
@@ -50,8 +50,7 @@ class DesignPage(pn.viewable.Viewer):
         self.seconds = 0.0
         self._message = html("", visible=False)
         self._tiles, self._verdict, self._table = html(""), html(""), html("")
-        self._behavior = hv.streams.Pipe(data=None)
-        self._posterior = hv.streams.Pipe(data=())
+        self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
         self.levels, self.population, self.stimuli = LevelEditor(choice), PopulationEditor(choice), StimulusEditor(choice)
         self._make_buttons()
         self.job_card = JobCard(shelf, on_end=self._take_checked)
@@ -122,6 +121,10 @@ class DesignPage(pn.viewable.Viewer):
 
         self._try(begin)
 
+    def take(self, study: Study, design: Design | None = None) -> None:
+        """Work on a design of a study, or say why not."""
+        self._try(lambda: self.choice.take(study, design))
+
     def attach(self, job: Job) -> None:
         """Watch a check, perhaps one that another tab has begun."""
         self.job_card.watch(job)
@@ -152,7 +155,7 @@ class DesignPage(pn.viewable.Viewer):
             started = time.perf_counter()
             study = self.choice.to_study(fidelity="information")
             self.preview = preview_design(study, study.designs[0])
-            self._behavior.send(self.preview)
+            self._behavior.show(self.preview)
             self._show_results()
             self.seconds = time.perf_counter() - started
 
@@ -161,8 +164,8 @@ class DesignPage(pn.viewable.Viewer):
     def _show_results(self) -> None:
         if self.preview is None:
             return
-        shown = self._list_shown()
-        self._posterior.send(shown)
+        labels = {name: label.axis for name, label in label_quantities(self.preview.evaluation.summaries).items()}
+        self._posterior.show(self._list_shown(), labels)
         self._tiles.object = write_tiles(self.preview.evaluation)
         self._verdict.object = write_verdict(self.preview.verdict)
         self._table.object = write_recovery(self._list_evaluations())
@@ -194,10 +197,6 @@ class DesignPage(pn.viewable.Viewer):
         else:
             self._message.visible = False
 
-    def _draw_posterior(self, data: list[Shown]) -> hv.Overlay:
-        labels = {} if not data else {n: label.axis for n, label in label_quantities(data[0].evaluation.summaries).items()}
-        return draw_posteriors(data, labels)
-
     def _print_behavior(self) -> hv.Layout:
         if self.preview is None:
             raise StudioError("There is nothing to draw yet.")
@@ -212,8 +211,6 @@ class DesignPage(pn.viewable.Viewer):
         return format_study(study, notes=["Made in the studio. Evaluate it with: designstudio evaluate study.toml"])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        behavior = prepare_plot(hv.DynamicMap(draw_preview, streams=[self._behavior]))
-        posterior = prepare_plot(hv.DynamicMap(self._draw_posterior, streams=[self._posterior]))
         controls = pn.Column(
             card(html("<h2>Design</h2>"), self.preset, self.levels, self.stimuli),
             card(html("<h2>Participants</h2>"), self.population),
@@ -226,14 +223,14 @@ class DesignPage(pn.viewable.Viewer):
                 "Behaviour of one simulated participant",
                 "Points: simulated trials. Line and band: median and 94 % of responses, a colour for each level. "
                 "Dotted: response = stimulus.",
-                behavior,
+                self._behavior.figure,
                 download_figure(self._print_behavior, "behaviour"),
             ),
             figure_card(
                 "Prior against cost: predicted posterior",
                 "Regions of 50 % and 94 % for a typical participant; the cross is the truth. A long ridge: the data cannot "
                 "tell the two apart.",
-                posterior,
+                self._posterior.figure,
                 download_figure(self._print_design, "design"),
             ),
         )

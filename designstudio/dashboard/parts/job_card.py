@@ -45,9 +45,10 @@ class JobCard(pn.viewable.Viewer):
         self._card.visible = True
         self.look()
 
-    def forget(self) -> None:
-        """Show no job any more; it runs on if it does."""
-        self.job, self._card.visible = None, False
+    def leave(self) -> None:
+        """Show no job any more."""
+        self.job, self._was_active = None, False
+        self._card.visible = False
         if self._periodic.running:
             self._periodic.stop()
 

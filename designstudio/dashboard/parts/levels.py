@@ -1,12 +1,11 @@
 """The levels of a design as points to drag, and as sliders for those who would rather type."""
 
-import holoviews as hv
 import numpy as np
 import panel as pn
 import param
 
+from designstudio.dashboard.figures.levels import LevelFigure, Levels
 from designstudio.dashboard.state.design import MOST_LEVELS, MOST_TRIALS, DesignChoice
-from designstudio.dashboard.theme import COLORS
 from designstudio.parameters import SIGMA
 
 LOWEST, HIGHEST = SIGMA.box.low, 0.4
@@ -38,26 +37,14 @@ class LevelEditor(pn.viewable.Viewer):
             for k in range(MOST_LEVELS)
         ]  # fmt: skip
         self._rows = [pn.Row(self.sigmas[k], self.trials[k], margin=0) for k in range(MOST_LEVELS)]
-        self._pipe = hv.streams.Pipe(data=self._list_points())
-        self._points = hv.DynamicMap(self._draw, streams=[self._pipe])
-        self._stream = hv.streams.PointDraw(source=self._points, num_objects=MOST_LEVELS, add=True, drag=True)
-        self._stream.param.watch(self._take_points, "data")
+        self._figure = LevelFigure(
+            most_levels=MOST_LEVELS, most_trials=MOST_TRIALS, highest=HIGHEST, on_drag=self._take_points
+        )
         self.number.param.watch(self._take_number, "value")
         for widget in (*self.sigmas, *self.trials):
             widget.param.watch(self._take_sliders, "value_throttled")
         choice.param.watch(self._show, ["sigmas", "trials"])
         self._show()
-
-    def _draw(self, data: list[tuple[float, int, str]]) -> hv.Points:
-        return hv.Points(data, ["sigma", "trials"], ["color"]).opts(
-            color="color", size=14, line_color="white", height=170, responsive=True, xlim=(0, HIGHEST),
-            ylim=(0, MOST_TRIALS), xlabel="perceptual uncertainty σ (log units)", ylabel="trials", show_grid=True,
-            toolbar=None, active_tools=["point_draw"], default_tools=[],
-        )  # fmt: skip
-
-    def _list_points(self) -> list[tuple[float, int, str]]:
-        pairs = sorted(zip(self._choice.sigmas, self._choice.trials, strict=True))
-        return [(sigma, trials, COLORS[k]) for k, (sigma, trials) in enumerate(pairs)]
 
     def _show(self, *_: param.parameterized.Event) -> None:
         """Widgets and points say what the choice says."""
@@ -71,16 +58,17 @@ class LevelEditor(pn.viewable.Viewer):
                 row.visible = k < len(pairs)
                 if k < len(pairs):
                     self.sigmas[k].value, self.trials[k].value = float(pairs[k][0]), int(pairs[k][1])
-            self._pipe.send(self._list_points())
+            self._figure.show(pairs)
         finally:
             self._is_syncing = False
 
-    def _take_points(self, event: param.parameterized.Event) -> None:
-        data = event.new
-        if self._is_syncing or not data or not len(data.get("sigma", [])):
+    def _take_points(self, levels: Levels) -> None:
+        if not levels:
+            # Somebody removed the last one: put it back.
+            self._show()
             return
-        sigmas = [round(float(np.clip(value, LOWEST, SIGMA.box.high)), 3) for value in data["sigma"]][:MOST_LEVELS]
-        trials = [int(np.clip(round(float(value)), FEWEST_TRIALS, MOST_TRIALS)) for value in data["trials"]][:MOST_LEVELS]
+        sigmas = [round(float(np.clip(sigma, LOWEST, SIGMA.box.high)), 3) for sigma, _ in levels][:MOST_LEVELS]
+        trials = [int(np.clip(trials, FEWEST_TRIALS, MOST_TRIALS)) for _, trials in levels][:MOST_LEVELS]
         self._change(sigmas, trials)
 
     def _take_number(self, event: param.parameterized.Event) -> None:
@@ -106,7 +94,7 @@ class LevelEditor(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(
             pn.Row(pn.widgets.StaticText(value="uncertainty levels", margin=(10, 8)), self.number),
-            pn.pane.HoloViews(self._points, sizing_mode="stretch_width", height=175),
+            pn.pane.Bokeh(self._figure.figure, sizing_mode="stretch_width"),
             *self._rows,
             sizing_mode="stretch_width",
             margin=0,

@@ -64,7 +64,7 @@ class Planner(pn.viewable.Viewer):
         except StudioError:
             self.cost.value = next(iter(fit.posteriors))
         self._results.visible, self.precision = False, None
-        self.job_card.forget()
+        self.job_card.leave()
         known = (job for job in self._shelf.list() if job.kind == PLAN and job.settings.get("fit") == source.name)
         newest = next(known, None)
         if newest is not None:

@@ -1,0 +1,166 @@
+"""Trials of a search in tables and small pictures."""
+
+import html as escaping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from designstudio.design import Design
+from designstudio.present.designs import Row, compute_rows
+from designstudio.present.theme import BLUE
+from designstudio.score.monte_carlo import Score
+from designstudio.search.records import PRUNED, TrialRecord
+from designstudio.search.results import SearchResult
+from designstudio.study import Measure
+
+# Of a picture, in pixels: all of it, and the room on the left and right for texts.
+WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22
+MOST_STROKES = 30
+
+
+def write_best(records: Sequence[TrialRecord], objectives: Sequence[Measure]) -> str:
+    """The best trials, one a row."""
+    heads = ["trial", "levels", "trials", "stimuli", "minutes", *(escaping.escape(m.label) for m in objectives), "data sets"]
+    rows = []
+    for record in records:
+        cells = [str(record.number), *say_design(record.design)]
+        cells += [str(record.scores[measure.label]) for measure in objectives]
+        rows.append([*cells, str(record.num_datasets)])
+    return write_table(heads, rows)
+
+
+def write_finalists(record: Mapping[str, Any]) -> str:
+    """Finalists of a result.json, with what the search has seen beside what fresh data say."""
+    finalists, labels = record.get("finalists", []), [str(entry["label"]) for entry in record.get("objectives", [])]
+    if not finalists:
+        return ""
+    heads = ["", "levels", "trials", "stimuli", "minutes"]
+    for label in labels:
+        heads += [f"{escaping.escape(label)}<br>in the search", f"{escaping.escape(label)}<br>on fresh data"]
+    rows = []
+    for entry in finalists:
+        is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
+        cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}", *say_design(entry["design"])]
+        for label in labels:
+            cells += [_say(entry["search"].get(label)), _say(entry["fresh"].get(label))]
+        rows.append(cells)
+    for entry in record.get("references", []):
+        cells = [escaping.escape(str(entry["evaluation"]["name"])), "", "", "", f"{entry['evaluation']['minutes']:.1f}"]
+        for label in labels:
+            cells += ["", _say(entry["fresh"].get(label))]
+        rows.append(cells)
+    return write_table(heads, rows)
+
+
+def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
+    """The same with plain numbers."""
+    labels = [str(entry["label"]) for entry in record.get("objectives", [])]
+    rows = []
+    for entry in record.get("finalists", []):
+        levels, trials, stimuli, minutes = say_design(entry["design"], is_plain=True)
+        row: dict[str, Any] = {"design": f"trial {entry['number']}", "levels": levels, "trials": trials, "stimuli": stimuli}
+        row |= (
+            {"minutes": minutes}
+            | _spread(labels, entry.get("search", {}), "search")
+            | _spread(labels, entry["fresh"], "fresh")
+        )
+        rows.append(row)
+    for entry in record.get("references", []):
+        about = entry["evaluation"]
+        rows.append({"design": about["name"], "minutes": about["minutes"]} | _spread(labels, entry["fresh"], "fresh"))
+    return pd.DataFrame(rows)
+
+
+def say_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
+    """Levels, trials, stimuli and minutes of a design, as `describe_design` has it; escaped unless it is for a file."""
+    levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values()) or "-"
+    trials = " + ".join(str(count) for count in design["trials"])
+    cells = [levels, trials, str(design["stimuli"]), f"{float(design['minutes']):.1f}"]
+    return cells if is_plain else [escaping.escape(cell) for cell in cells]
+
+
+def write_counts(result: SearchResult) -> str:
+    """How far the search is, as tiles."""
+    finished = result.finished
+    running = sum(record.state == "running" for record in result.records)
+    workers = len({record.worker for record in result.records if record.worker})
+    tiles = [
+        (f"{len(finished)}", "designs tried"),
+        (f"{sum(record.state == PRUNED for record in finished)}", "given up early"),
+        (f"{sum(not record.is_feasible for record in finished)}", "break a constraint"),
+        (f"{result.num_fits:,}", "data sets fitted"),
+    ]
+    tiles += [(f"{running}", f"being tried by {workers} worker{'s' if workers != 1 else ''}")] if running else []
+    cells = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
+    return f'<div class="tiles">{cells}</div>'
+
+
+def write_pictures(designs: Mapping[str, Design], notes: Mapping[str, str]) -> str:
+    """Small pictures of designs, all on the same scales: stimuli across, levels up, a stroke for every few trials."""
+    if not designs:
+        return ""
+    rows = compute_rows(designs)
+    low = min(row.support[0] for of_design in rows.values() for row in of_design)
+    high = max(row.support[1] for of_design in rows.values() for row in of_design)
+    figures = [
+        f'<figure style="margin:0;flex:0 1 {WIDTH}px"><figcaption><b>{escaping.escape(name)}</b>'
+        f'<br><span class="muted">{escaping.escape(notes.get(name, ""))}</span></figcaption>'
+        f"{_draw(rows[name], low, high)}</figure>"
+        for name in designs
+    ]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:14px">{"".join(figures)}</div>'
+
+
+def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of HTML cells."""
+    head = "".join(f"<th>{cell}</th>" for cell in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table class="ds"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _draw(rows: Sequence[Row], low: float, high: float) -> str:
+    """One design as SVG, in the colour of the text around it."""
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - FOOT
+
+    def across(stimulus: float) -> float:
+        return LEFT + width * (stimulus - low) / ((high - low) or 1.0)
+
+    def up(place: float) -> float:
+        return 8 + (height - 16) * (1.1 - place) / 1.2
+
+    parts = [f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{height}" y2="{height}" stroke="currentColor" opacity="0.4"/>']
+    for row in rows:
+        top, bottom = up(row.span[1]), up(row.span[0])
+        left, right = (across(end) for end in row.support)
+        if row.is_range:
+            parts.append(
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+                f'fill="{BLUE}" opacity="0.25"/>'
+            )
+        strokes = row.strokes[:: max(1, len(row.strokes) // MOST_STROKES)] if row.is_range else row.strokes
+        lines = "".join(f"M{across(float(x)):.1f} {top:.1f}V{bottom:.1f}" for x in strokes)
+        parts.append(f'<path d="{lines}" stroke="{BLUE}" stroke-width="{1 if row.is_range else 3}"/>')
+        middle = up(row.place) + 4
+        parts.append(f'<text x="{LEFT - 6}" y="{middle:.1f}" text-anchor="end">{escaping.escape(row.text)}</text>')
+        parts.append(f'<text x="{LEFT + width + 6}" y="{middle:.1f}">{row.num_trials} trials</text>')
+    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}" text-anchor="middle">{low:g}</text>')
+    parts.append(f'<text x="{LEFT + width}" y="{HEIGHT - 6}" text-anchor="middle">{high:g}</text>')
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" aria-label="levels and stimuli" '
+        f'style="font-size:11px;fill:currentColor">{"".join(parts)}</svg>'
+    )
+
+
+def _say(score: Mapping[str, float | None] | None) -> str:
+    if score is None or score["value"] is None:
+        return "-"
+    return str(Score(float(score["value"]), float(score["mcse"] or 0.0)))
+
+
+def _spread(labels: Sequence[str], scores: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {
+        f"{label}, {kind}{end}": scores.get(label, {}).get(name)
+        for label in labels
+        for name, end in (("value", ""), ("mcse", " error"))
+    }
