@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from designstudio.empirical.results import EmpiricalFit
 
 EXAMPLE, ALL = "example", "all"
-# From here on the mean stimuli of two conditions are so different that people may have noticed.
-OTHER_STIMULI = 1.1
 
 
 def fit(
@@ -160,7 +158,8 @@ def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | 
         return request, []
     if "sigma" in request.fixed:
         return request, []
-    from designstudio.empirical.units import compare_stimuli  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    # Keeps `designstudio --help` fast.
+    from designstudio.empirical.units import OTHER_STIMULI, compare_stimuli  # noqa: PLC0415
 
     notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
     ratio = compare_stimuli(loaded.trials)

@@ -9,6 +9,8 @@ from designstudio.present.theme import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILI
 
 # Pages are drawn by Bokeh; figures to download by matplotlib, which `save_figure` names itself.
 hv.extension("bokeh")
+# The browser loads it with the first page; the page that needs it is built later.
+pn.extension("filedropper")
 
 # Colours of levels and designs: Okabe and Ito's that can be seen on white and on black.
 COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
