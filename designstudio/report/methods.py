@@ -53,7 +53,8 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[M
     plan = study.search
     assert plan is not None  # noqa: S101  (a search has one)
     num_tried = sum(trial["state"] in ("complete", "pruned") for trial in result["trials"])
-    goals = [f"{'maximise' if m.is_larger_better else 'minimise'} {m.label}" for m in objectives]
+    goals = [f"{'maximise' if m.is_larger_better else 'minimise'} the {label_measure(m, study).symbol}" for m in objectives]
+    limits = [f"'{text}'" for text in result["constraints"]]
     screened = (
         f" after {result['screened']} designs had been screened by their expected information" if result["screened"] else ""
     )
@@ -63,13 +64,14 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[M
         if result["racing"]
         else ""
     )
-    evaluations = {f"finalist-{k + 1}": f["evaluation"] for k, f in enumerate(result.get("finalists", []))}
+    finalists = {f"finalist-{k + 1}": f["evaluation"] for k, f in enumerate(result.get("finalists", []))}
+    evaluations = finalists | {r["evaluation"]["name"]: r["evaluation"] for r in result.get("references", [])}
     sentences = [
         f"The design of the experiment was searched for with designstudio {_find_version(evaluations)}, which "
         f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
         f"Optuna's sampler '{result['sampler']}' proposed {count(num_tried, 'design')}{screened}, each scored on up to "
         f"{result['datasets']} simulated participants by the fidelity '{result['fidelity']}'{raced}.",
-        f"The aim was to {join_words(goals)}, subject to the constraints {join_words(result['constraints'])}.",
+        f"The aim was to {join_words(goals)}, subject to {join_words(limits)}.",
         f"As for the simulated participants, {_say_population(study, study.designs, levels)}.",
     ]
     if evaluations:
@@ -81,8 +83,9 @@ def _say_finalists(
     study: Study, result: Mapping[str, Any], objectives: Sequence[Measure], evaluations: Evaluations, levels: Sequence[str]
 ) -> list[str]:
     first = next(iter(evaluations.values()))
-    names = f"The {len(evaluations)} best designs were" if len(evaluations) > 1 else "The best design was"
-    references = " and those of the study" if result["references"] else ""
+    num = len(result["finalists"])
+    names = f"The {num} best designs were" if num > 1 else "The best design was"
+    references = ", together with the designs of the study," if result["references"] else ""
     sentences = [
         f"{names} scored again{references} on {first['num_datasets']} fresh simulated participants each, which had no "
         "part in choosing them.",
@@ -241,17 +244,17 @@ def _say_sampler(settings: Mapping[str, Any], what: str) -> str:
     """How posteriors were sampled, and when a fit counts."""
     draws = f"{settings['num_chains']} {{}} of {settings['num_draws']:,} draws each"
     ess, khat, rhat = (f"{settings[name]:g}" for name in ("min_ess", "max_khat", "max_rhat"))
-    enough = f"at least {ess} effective draws of every parameter"
+    enough = f"at least {ess} effective draws"
     match settings["method"]:
         case "nuts":
             how = f"NUTS ({draws.format('chains')})"
             return f"Each {what} was fitted by {how}; fits with an R-hat up to {rhat} and {enough} were used."
         case "importance":
             how = f"importance sampling ({draws.format('blocks')})"
-            return f"Each {what} was fitted by {how}; fits with a Pareto k-hat up to {khat} and {enough} were used."
+            return f"Each {what} was fitted by {how}; fits with a Pareto k-hat below {khat} and {enough} were used."
         case _:
             how = f"importance sampling, and by NUTS where that failed ({draws.format('blocks or chains')})"
-            used = f"fits with a Pareto k-hat up to {khat}, or an R-hat up to {rhat}, and {enough} were used"
+            used = f"fits with a Pareto k-hat below {khat}, or an R-hat up to {rhat}, and {enough} were used"
             return f"Each {what} was fitted by {how}; {used}."
 
 
@@ -267,4 +270,6 @@ def _say_scores(study: Study, evaluations: Evaluations) -> str:
 def _say_failures(evaluations: Evaluations) -> str:
     failed = sum(evaluation["convergence"]["failed"] for evaluation in evaluations.values())
     total = sum(evaluation["num_datasets"] for evaluation in evaluations.values())
+    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
+        return "No fit was needed, so none could fail."
     return f"Of {total:,} fits, {f'{failed} failed and are in no score' if failed else 'none failed'}."

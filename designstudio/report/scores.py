@@ -124,6 +124,10 @@ def describe_power(study: Study, evaluations: Evaluations) -> Section:
 
 def describe_convergence(evaluations: Evaluations) -> list[Block]:
     """How the fits went: counts of good, refitted and failed ones, and why they failed."""
+    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
+        return [
+            Words(("Posteriors were predicted from the expected information: nothing was fitted, so no fit could fail.",))
+        ]
     rows, reasons = [], []
     for design, evaluation in evaluations.items():
         went = evaluation["convergence"]

@@ -100,7 +100,7 @@ def explain(name: str, meaning: str) -> str:
 
 def say_settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Settings as rows: what each is, and its value."""
-    return [(name.replace("_", " ").removeprefix("num "), _say_value(value)) for name, value in settings.items()]
+    return [(name.replace("_", " ").replace("num ", "number of "), _say_value(value)) for name, value in settings.items()]
 
 
 def _say_value(value: Any) -> str:

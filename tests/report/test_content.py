@@ -9,6 +9,7 @@ import xarray as xr
 from designstudio.empirical.comparison import compare_costs
 from designstudio.empirical.files import load_fit, save_fit
 from designstudio.present.runs import read_run
+from designstudio.report.scores import describe_convergence
 from designstudio.report.words import join_words, name_quantity, say_number, say_score, say_seconds, spell
 from designstudio.study import read_study
 from tests.report.conftest import NUM_SUBJECTS, describe, run
@@ -48,6 +49,26 @@ def test_methods_of_an_evaluation_name_its_numbers(evaluation):
     assert "\n" not in methods
     assert ".." not in methods
     assert "  " not in methods
+
+
+def test_convergence_counts_every_fit_and_says_why_some_failed():
+    went = {
+        "converged": 18,
+        "refitted": 3,
+        "failed": 2,
+        "max_rhat": 1.004,
+        "reasons": {"R-hat 1.3 of mu_0 is above 1.01": 2},
+    }
+    words, table, reasons = describe_convergence({"a": {"fidelity": "nuts", "num_datasets": 20, "convergence": went}})
+    assert words.sentences == ("2 of 20 fits failed.",)
+    assert table.groups[0][1] == (("a", "20", "18", "3", "2", "1.004"),)
+    assert reasons.sentences == ("a, 2 of 20: R-hat 1.3 of mu_0 is above 1.01.",)
+
+
+def test_where_nothing_was_fitted_no_fits_are_counted(evaluation):
+    assert "without simulating responses" in evaluation.read.passages[0]
+    assert "No fit was needed, so none could fail." in evaluation.read.passages[0]
+    assert any("nothing was fitted" in paragraph for paragraph in evaluation.read.paragraphs)
 
 
 def test_a_search_shows_both_scores_side_by_side(search):
