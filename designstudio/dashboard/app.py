@@ -9,7 +9,7 @@ import param
 
 from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.theme import ACCENT, CSS, is_dark
+from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
 from designstudio.design import Design
 from designstudio.jobs import Job, JobShelf
 from designstudio.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
@@ -17,6 +17,7 @@ from designstudio.study import Study, read_study
 
 TITLE = "designstudio"
 DESIGN, SEARCHING, FITTING, POWERS, RUNS = "Design", "Search", "Fit", "Power", "Runs"
+WAITING = "<p class='muted'>One moment ...</p>"
 PAGE_OF_KIND = {EVALUATE: DESIGN, SEARCH: SEARCHING, FIT: FITTING, POWER: POWERS, PLAN: DESIGN}
 
 
@@ -32,7 +33,7 @@ class Studio:
             POWERS: self._make_power,
             RUNS: self._make_runs,
         }
-        self._rooms = {name: pn.Column(sizing_mode="stretch_width", min_height=600) for name in self._makers}
+        self._rooms = {name: pn.Column(html(WAITING), sizing_mode="stretch_width", min_height=600) for name in self._makers}
         self.tabs = pn.Tabs((DESIGN, self._built[DESIGN]), *self._rooms.items(), dynamic=True, sizing_mode="stretch_width")
         self.tabs.param.watch(self._enter, "active")
         self._find_running()

@@ -57,7 +57,7 @@ def make_server(
 def run(server: Server) -> None:
     """Serve until Ctrl-C."""
     server.start()
-    server.io_loop.asyncio_loop.set_exception_handler(_hear_of)  # type: ignore[attr-defined]
+    server.io_loop.asyncio_loop.set_exception_handler(_hear_of)
     try:
         server.io_loop.start()
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Compile what the first visitors will look at, before they do."""
 
+import importlib
 import threading
 import time
 
@@ -27,6 +28,9 @@ def warm_others() -> threading.Thread:
 
 
 def _warm_all() -> None:
+    # Pages that are built when somebody looks bring their libraries along.
+    for name in ("search", "fit", "power", "runs"):
+        importlib.import_module(f"designstudio.dashboard.pages.{name}")
     for size in SIZES:
         for num in LEVELS:
             sigmas = [0.1 * (k + 1) for k in range(num)]

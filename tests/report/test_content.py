@@ -100,7 +100,7 @@ def test_failed_fits_are_named(fit, tmp_path):
     tree = loaded.posteriors["quadratic_effort"].copy()
     verdicts = tree["diagnostics"].to_dataset()
     verdicts["is_good"] = verdicts["is_good"].copy(data=[False, True, True])
-    verdicts["reason"] = verdicts["reason"].copy(data=np.array(["R-hat 1.3 & rising", "", ""]))
+    verdicts["reason"] = ("dataset", np.array(["R-hat 1.3 & rising", "", ""]))
     tree["diagnostics"] = xr.DataTree(verdicts)
     tree.attrs["fingerprint"] = ""
     posteriors = {**loaded.posteriors, "quadratic_effort": tree}
