@@ -1,13 +1,13 @@
 """The fit page, driven without a browser."""
 
 import dataclasses
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from designstudio.cli import main
 from designstudio.costs import PAPER_COST_NAMES
 from designstudio.dashboard.pages.fit import FitPage
 from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_doubts
@@ -116,12 +116,14 @@ def test_a_broken_table_gives_the_sentence_of_the_command_line(page, name, tmp_p
     assert "failed" in page.reading.object
 
 
-def test_the_command_line_itself_says_the_same(page, tmp_path):
+def test_the_command_line_itself_says_the_same(page, tmp_path, monkeypatch, capsys):
     (tmp_path / "text.csv").write_bytes(BROKEN["text.csv"])
-    command = [sys.executable, "-m", "designstudio", "fit", "text.csv"]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["designstudio", "fit", "text.csv"])
+    with pytest.raises(SystemExit):
+        main()
     page.choice.take_table("text.csv", BROKEN["text.csv"])
-    assert said.strip() == f"Error: {page.choice.problem}"
+    assert capsys.readouterr().err.strip() == f"Error: {page.choice.problem}"
 
 
 def test_columns_that_are_not_recognised_can_be_chosen(page):

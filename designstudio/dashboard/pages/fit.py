@@ -47,7 +47,7 @@ class FitPage(pn.viewable.Viewer):
         self.results = FitResults(self.planner.__panel__())
         self.inputs = pn.Card(
             side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.begin)),
-            title="Data and what is fitted", sizing_mode="stretch_width", margin=(6, 6),
+            title="Data and what is fitted ▾", sizing_mode="stretch_width", margin=(6, 6),
         )  # fmt: skip
         self.choice.param.watch(self._show_choice, ["file", "content", "loaded", "problem"])
         self._show_choice()

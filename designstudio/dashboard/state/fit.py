@@ -123,20 +123,21 @@ class FitChoice(param.Parameterized):
     def _take(self, name: str, content: bytes, sidecar: bytes, **wishes: Any) -> None:
         fresh = {"columns": {}, "where": "", "unit": "", "min_trials": MIN_TRIALS}
         with param.parameterized.batch_call_watchers(self):
-            self.param.update(file=tidy_name(name), content=content, sidecar=sidecar, **{**fresh, **wishes})
+            self.param.update(file=tidy_name(name), content=content, sidecar=sidecar, names=[], **{**fresh, **wishes})
             self._read()
 
     def _read(self) -> None:
         if not self.file:
             return
-        names, loaded, problem = [], None, ""
+        names, loaded, problem = self.names, None, ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / self.file
             for name, content in self.list_files().items():
                 (Path(folder) / name).write_bytes(content)
             try:
                 # Columns can be chosen even if rows cannot be read.
-                names = list(read_table(path, self.file).columns) if path.suffix.lower() in SUFFIXES else []
+                if not names and path.suffix.lower() in SUFFIXES:
+                    names = list(read_table(path, self.file).columns)
                 loaded = read_data(path, **self._reading)
             except StudioError as error:
                 # As the command line says it in the folder of the file.
