@@ -3,7 +3,14 @@ import pytest
 import xarray as xr
 
 from designstudio.dashboard.pages.power import PowerPage
-from designstudio.dashboard.parts.power import find_smallest, say_smallest, tabulate_power, write_power, write_smallest
+from designstudio.dashboard.parts.power import (
+    find_smallest,
+    say_doubt,
+    say_smallest,
+    tabulate_power,
+    write_power,
+    write_smallest,
+)
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.power import BOTH, PARTICIPANTS, TRIALS, PowerChoice
 from designstudio.errors import StudioError
@@ -15,8 +22,8 @@ from designstudio.priors import Constant, LogNormal
 from designstudio.study import format_study, parse_study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
-# Panel is about to call it otherwise.
-pytestmark = pytest.mark.filterwarnings("ignore:button_type is deprecated:PendingDeprecationWarning")
+# Panel 2 will call `name` and `button_type` otherwise.
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 HOSTILE = "<img src=x onerror=alert(1)>"
 CHOICES = [
     {"kind": EXCLUDES, "quantity": "beta"},
@@ -64,14 +71,13 @@ def test_the_smallest_size_that_reaches_the_target_is_read_off():
     found = find_smallest(make_curve([0.4, 0.7, 0.82, 0.79, 0.9]).isel(goal=0), 0.8)
     assert found.sizes == {"trials": 90}
     assert found.power == (0.82, 0.04)
-    assert say_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0).startswith(
-        "90 trials (7.5 min) reach 0.82 ± 0.04."
-    )
+    assert say_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0) == ("90 trials (7.5 min) reach 0.82 ± 0.04.")
 
 
 def test_a_power_that_may_fall_short_within_its_error_says_so():
-    assert "may fall short" in say_smallest(make_curve([0.4, 0.82]).isel(goal=0), 0.8, 5.0)
-    assert "may fall short" not in say_smallest(make_curve([0.4, 0.95]).isel(goal=0), 0.8, 5.0)
+    assert "may fall short of 0.8" in say_doubt(make_curve([0.4, 0.82]).isel(goal=0), 0.8)
+    assert say_doubt(make_curve([0.4, 0.95]).isel(goal=0), 0.8) == ""
+    assert say_doubt(make_curve([0.4, 0.5]).isel(goal=0), 0.8) == ""
 
 
 def test_if_no_size_reaches_the_target_the_highest_power_is_named():
@@ -140,7 +146,7 @@ def test_a_cost_without_a_neutral_value_offers_other_goals():
 
 
 def test_only_groups_need_participants(page):
-    assert page.form.along.options == {"along trials": TRIALS}
+    assert page.form.along.options == {"trials": TRIALS}
     page.form.kind.value = GROUPS_DIFFER
     assert set(page.form.along.options.values()) == {TRIALS, PARTICIPANTS, BOTH}
     page.form.along.value = BOTH
@@ -181,3 +187,11 @@ def test_a_folder_without_power_is_one_sentence(page):
     finish(page, None, page.state.to_study())
     assert "holds no power" in page._message.object
     assert not page._shown.visible
+
+
+def test_progress_goes_from_the_first_size_to_the_last():
+    choice = PowerChoice(DesignChoice(), **CHOICES[3], num_datasets=10)
+    told = []
+    map_power(choice.to_study(), choice.design.to_design(), trials=[40, 80], participants=[5, 9], progress=told.append)
+    assert [entry.num_done for entry in told] == sorted(entry.num_done for entry in told)
+    assert told[-1].num_done == told[-1].num_datasets == 4 * 10

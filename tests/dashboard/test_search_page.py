@@ -16,16 +16,16 @@ from designstudio.search.watching import SearchWatch
 from designstudio.study import Measure, format_study, parse_study
 from tests.search.make_search import make_question
 
-# Panel is about to call it otherwise.
-pytestmark = pytest.mark.filterwarnings("ignore:button_type is deprecated:PendingDeprecationWarning")
+# Panel 2 will call `name` and `button_type` otherwise.
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
 def question():
-    return make_question(objectives=(Measure("rmse", ("mu_0", "beta")), Measure("minutes")), num_datasets=16).replace(
-        title=HOSTILE
-    )
+    aims = (Measure("rmse", ("mu_0", "beta")), Measure("minutes"))
+    quick = {"fidelity": "information", "verify_fidelity": "information", "num_datasets": 16, "num_fresh": 16}
+    return make_question(objectives=aims, **quick).replace(title=HOSTILE)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,8 @@ def test_another_cost_has_other_parameters():
     ({"objective": RMSE, "quantities": []}, "Choose parameters"),
     ({"distributions": []}, "at least one spacing"),
     ({"sigma": (0.1, 0.1)}, "one level"),
-    ({"most_minutes": 1.0}, "minutes at most 1"),
+    ({"low": (3.0, 3.0), "high": (2.0, 2.0)}, "Stimuli cannot begin at 3"),
+    ({"most_minutes": 1.0}, "90 trials take 7.5 minutes"),
 ])  # fmt: skip
 def test_an_impossible_search_is_refused_in_a_sentence(changes, words):
     with pytest.raises(StudioError, match=words):

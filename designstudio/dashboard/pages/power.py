@@ -50,7 +50,7 @@ class PowerPage(pn.viewable.Viewer):
         self.form = PowerForm(self.state)
         self._message = html("", visible=False)
         self._empty, self._answer, self._heading, self._table = html(EMPTY), html(""), html(""), html("")
-        self._figure = pn.pane.HoloViews(None, sizing_mode="stretch_width", linked_axes=False)
+        self._figure = pn.pane.HoloViews(None, linked_axes=False)
         self.start = pn.widgets.Button(name="Compute power", button_type="primary", height=36, width=160)
         self.start.on_click(lambda _: self._try(self._begin))
         self.target = pn.widgets.FloatSlider(

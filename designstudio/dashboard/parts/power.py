@@ -52,11 +52,15 @@ def say_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> 
         place = np.unravel_index(int(np.nanargmax(value)), value.shape)
         best = Score(float(value[place]), float(power["mcse"].values[place]))
         return f"None of these sizes reaches {target:g}: the highest power is {_say(best)}."
-    doubt = ""
-    if found.power.value - SURELY * found.power.mcse < target:
-        doubt = f" Within its error it may fall short of {target:g}: simulate more data sets, or take a larger one."
-    verb = "reaches" if list(found.sizes.values()) == [1] else "reach"
-    return f"{_say_sizes(found.sizes, seconds_per_trial)} {verb} {_say(found.power)}.{doubt}"
+    return f"{_say_sizes(found.sizes, seconds_per_trial)} reach {_say(found.power)}."
+
+
+def say_doubt(power: xr.Dataset, target: float) -> str:
+    """Whether the smallest size may fall short of the target; empty if it surely does not, or there is none."""
+    found = find_smallest(power, target)
+    if found is None or found.power.value - SURELY * found.power.mcse >= target:
+        return ""
+    return f"Within two errors it may fall short of {target:g}: try more data sets, or take a larger size."
 
 
 def write_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
@@ -67,7 +71,8 @@ def write_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -
         mood = "bad" if find_smallest(of_goal, target) is None else "good"
         said = escaping.escape(say_smallest(of_goal, target, seconds_per_trial))
         sentences.append(
-            f'<p><span class="muted">{escaping.escape(str(goal))}:</span> <span class="{mood}">{said}</span></p>'
+            f'<p><span class="muted">{escaping.escape(str(goal))}:</span> <span class="{mood}">{said}</span> '
+            f'<span class="muted">{say_doubt(of_goal, target)}</span></p>'
         )
     return "".join(sentences)
 

@@ -10,11 +10,11 @@ from designstudio.dashboard.theme import card, html
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
 KINDS = {
-    EXCLUDES: "a participant's interval excludes the neutral value",
-    NARROWER: "a participant's interval is narrow enough",
+    EXCLUDES: "a participant's cost is not neutral",
+    NARROWER: "a participant is measured precisely",
     GROUPS_DIFFER: "two groups of participants differ",
 }
-VARIABLES = {TRIALS: "along trials", PARTICIPANTS: "along participants", BOTH: "over both"}
+VARIABLES = {TRIALS: "trials", PARTICIPANTS: "participants", BOTH: "both"}
 FIDELITIES = {"quick preview": INFORMATION, "importance": "importance", "NUTS": "nuts"}
 WIDE = {"sizing_mode": "stretch_width"}
 
@@ -25,7 +25,7 @@ class PowerForm(pn.viewable.Viewer):
     def __init__(self, choice: PowerChoice) -> None:
         super().__init__()
         self._choice, of, self._is_syncing = choice, choice.param, False
-        self._about, self._hint = html(""), html("")
+        self._about, self._goal, self._hint = html(""), html(""), html("")
         self.kind = pn.widgets.RadioBoxGroup(name="goal")
         self.quantity = pn.widgets.Select(name="parameter", **WIDE)
         self.width = pn.widgets.FloatInput.from_param(of.width, name="narrower than", step=0.01, **WIDE)
@@ -34,7 +34,7 @@ class PowerForm(pn.viewable.Viewer):
         self.trials = pn.widgets.IntRangeSlider.from_param(of.trials, name="trials of a participant", step=2, **WIDE)
         self.participants = pn.widgets.IntRangeSlider.from_param(of.participants, name="participants of a group", **WIDE)
         self.num_points = pn.widgets.IntInput.from_param(of.num_points, name="sizes along each", **WIDE)
-        self.datasets = pn.widgets.IntInput.from_param(of.num_datasets, name="simulated participants", step=50, **WIDE)
+        self.datasets = pn.widgets.IntInput.from_param(of.num_datasets, name="data sets a size", step=50, **WIDE)
         self.fidelity = pn.widgets.RadioButtonGroup.from_param(
             of.fidelity, name="how", options=FIDELITIES, button_type="light"
         )
@@ -81,6 +81,16 @@ class PowerForm(pn.viewable.Viewer):
             f'<p class="muted">For the design of the Design page: {sum(design.trials)} trials at σ {levels}{people}, '
             f"cost {escaping.escape(design.cost)}. Trials are shared between the levels as they are there.</p>"
         )
+        self._goal.object = {
+            EXCLUDES: '<p class="muted">Their interval excludes the value at which the cost has no effect.</p>',
+            NARROWER: '<p class="muted">Their interval is narrower than a width, in the unit of the parameter.</p>',
+            GROUPS_DIFFER: '<p class="muted">A t test between the estimates of the groups is significant.</p>',
+        }[self._choice.kind]
+        if self._choice.kind == GROUPS_DIFFER and not self._choice.is_spread():
+            self._goal.object += (
+                '<p class="notice">All participants of a group are alike, so groups are told apart too easily: let them '
+                "differ, on the Design page.</p>"
+            )
         quick = self._choice.fidelity == INFORMATION
         self._hint.object = (
             '<p class="muted">Predicted from the information in the data, within seconds: check it with simulations.</p>'
@@ -90,7 +100,7 @@ class PowerForm(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(
-            card(html("<h2>Effect</h2>"), self._about, self.kind, self.quantity, self.width, self.other),
+            card(html("<h2>Effect</h2>"), self._about, self.kind, self._goal, self.quantity, self.width, self.other),
             card(html("<h2>Sizes to compare</h2>"), self.along, self.trials, self.participants,
                  pn.Row(self.num_points, self.datasets, margin=0)),
             card(html("<h2>How</h2>"), self.fidelity, self._hint),

@@ -64,6 +64,10 @@ class PowerChoice(param.Parameterized):
         if self.along not in self.list_variables():
             self.along = TRIALS
 
+    def is_spread(self) -> bool:
+        """Whether participants differ from each other in what the goal is about."""
+        return self._measure_spread() > ALIKE
+
     def suggest_other(self) -> float:
         """A second group that differs by a tenth."""
         parameter = self._find(self.quantity)
@@ -120,10 +124,14 @@ class PowerChoice(param.Parameterized):
             raise StudioError(
                 f"{self.quantity} of the second group must be from {box.low:g} to {box.high:g}, not {value:g}."
             )
-        prior = self.design.to_population().priors.get(self.quantity, parameter.population)
-        low, high = (float(end) for end in prior.quantile(np.array([0.16, 0.84])))
-        spread = math.log(high / low) / 2 if low > 0 else 0.0
+        spread = self._measure_spread()
         return LogNormal(value, spread).within(box) if spread > ALIKE and value > 0 else Constant(value)
+
+    def _measure_spread(self) -> float:
+        """Half of the distance, in log units, between those who are above and below two thirds of the participants."""
+        prior = self.design.to_population().priors.get(self.quantity, self._find(self.quantity).population)
+        low, high = (float(end) for end in prior.quantile(np.array([0.16, 0.84])))
+        return math.log(high / low) / 2 if low > 0 else 0.0
 
     def _list_parameters(self, kind: str) -> list[Parameter]:
         known = self.design.to_study().analysis.known

@@ -10,7 +10,6 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.errors import StudioError
 from designstudio.parameters import SIGMA
-from designstudio.search.feasible import check_feasible
 from designstudio.search.run import Budget
 from designstudio.study import Choice, Limit, Measure, Range, SearchPlan, Space, Study
 from designstudio.study.measures import INFORMATION, MINUTES
@@ -68,6 +67,7 @@ class SearchChoice(param.Parameterized):
             StudioError: if there can be no such search.
         """
         study = self.design.to_study()
+        self._check()
         limits = () if self.most_minutes is None else (Limit(Measure(MINUTES), at_most=float(self.most_minutes)),)
         plan = SearchPlan(
             self.to_space(),
@@ -77,7 +77,6 @@ class SearchChoice(param.Parameterized):
             verify_fidelity=self.verify_fidelity,
             num_fresh=int(self.num_fresh),
         )
-        check_feasible(plan)
         return dataclasses.replace(study, search=plan)
 
     def to_space(self) -> Space:
@@ -104,6 +103,19 @@ class SearchChoice(param.Parameterized):
             Budget(num_trials=int(self.num_designs)) if self.budget == TRIALS_BUDGET else Budget(minutes=float(self.minutes))
         )
         return {"trials": budget.num_trials, "minutes": budget.minutes, "workers": int(self.workers)}
+
+    def _check(self) -> None:
+        """Refuse what is impossible at first sight; the job looks closer."""
+        shortest = self.trials[0] * float(self.design.seconds_per_trial) / 60
+        if self.most_minutes is not None and shortest > self.most_minutes:
+            raise StudioError(
+                f"{self.trials[0]} trials take {shortest:.3g} minutes, but a session may take {self.most_minutes:g}: allow "
+                "fewer trials, or a longer session."
+            )
+        if self.low[0] >= self.high[1]:
+            raise StudioError(
+                f"Stimuli cannot begin at {self.low[0]:g} and end at {self.high[1]:g}: let the largest be larger."
+            )
 
     def _list_objectives(self) -> tuple[Measure, ...]:
         if self.objective == INFORMATION:
