@@ -126,6 +126,7 @@ def draw_power_contours(
     power: xr.DataArray,
     *,
     levels: tuple[float, ...] = LEVELS,
+    target: float = TARGET,
     title: str = "",
     axes: tuple[float, float] = figures.AXES_INCHES,
 ) -> hv.Layout:
@@ -134,6 +135,7 @@ def draw_power_contours(
     Args:
         power: over `participants` and `trials`, at least two of each; NaN where it is unknown.
         levels: where the lines are.
+        target: the power that one wants; its line is thicker.
         title: stands above the figure.
         axes: inches between the axes' ends, across and up.
     """
@@ -151,7 +153,7 @@ def draw_power_contours(
         parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
     for level, line, place in compute_isolines(power, levels):
         look = Series("", BLACK, dash="solid")
-        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == TARGET else 0.9))
+        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == target else 0.9))
         if place is not None:
             parts.append(theme.style_texts(hv.Labels(([place[0]], [place[1]], [f"{level:g}"])), "black"))
     panel = figures.frame_panel(

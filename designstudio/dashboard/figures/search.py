@@ -17,6 +17,7 @@ from designstudio.study import Measure
 
 # How far from a mark somebody may click, as a share of the axes.
 REACH = 0.04
+HISTORY_DIMS, FRONT_DIMS = ["trial", "value"], ["across", "up"]
 
 
 class Watched(NamedTuple):
@@ -69,7 +70,7 @@ def find_clicked(
 
 def draw_live_history(data: Watched | None) -> hv.Overlay:
     """Trials of each kind, the best so far with its band, and fresh scores at the right; always the same elements."""
-    kdims, ylabel = ["trial", "value"], "value"
+    kdims, ylabel = HISTORY_DIMS, "value"
     empty = Cloud(*np.empty((4, 0)))
     kinds: Sequence[Cloud] = (empty, empty, empty)
     best, low, high, last = empty, 0.0, 1.0, 0.0
@@ -111,7 +112,7 @@ def draw_live_history(data: Watched | None) -> hv.Overlay:
 
 def draw_live_front(data: Watched | None) -> hv.Overlay:
     """Candidates, those that none beats, and fresh scores, in the first two objectives; always the same elements."""
-    kdims = ["across", "up"]
+    kdims = FRONT_DIMS
     xlabel, ylabel = "minutes", "error"
     x = y = np.empty((0, 2))
     is_best, number, stairs = np.empty(0, bool), np.empty(0, int), np.empty((0, 2))
@@ -139,7 +140,7 @@ def draw_live_front(data: Watched | None) -> hv.Overlay:
             _draw_fresh(fresh, fresh_x[:, 0], fresh_y, kdims),
             ring,
         ]
-    ).opts(xlabel=xlabel, ylabel=ylabel, show_legend=False)
+    ).opts(xlabel=xlabel, ylabel=ylabel, show_legend=False, padding=0.08)
 
 
 RING: dict[str, Any] = {"fill_alpha": 0.0, "line_width": 2.5, "size": 16, "line_color": "#E69F00"}

@@ -26,6 +26,8 @@ from designstudio.study import Study, format_study, read_study
 CONTROLS_WIDTH = 370
 # Of the figure on the page.
 AXES_INCHES = (6.2, 3.0)
+# Below the figure: Bokeh forgets the last line of a legend when it measures a layout.
+LEGEND_PIXELS = 30
 EMPTY = """<h2>How large must the experiment be?</h2>
 <p>Power is the chance that an experiment shows an effect that is there: that a participant's interval excludes the neutral
 value of the cost, that it is narrow enough, or that a t test tells two groups of participants apart. Choose an effect and
@@ -50,7 +52,7 @@ class PowerPage(pn.viewable.Viewer):
         self.form = PowerForm(self.state)
         self._message = html("", visible=False)
         self._empty, self._answer, self._heading, self._table = html(EMPTY), html(""), html(""), html("")
-        self._figure = pn.pane.HoloViews(None, linked_axes=False)
+        self._figure = pn.pane.HoloViews(None, linked_axes=False, margin=(5, 5, LEGEND_PIXELS, 5))
         self.start = pn.widgets.Button(name="Compute power", button_type="primary", height=36, width=160)
         self.start.on_click(lambda _: self._try(self._begin))
         self.target = pn.widgets.FloatSlider(
@@ -115,7 +117,9 @@ class PowerPage(pn.viewable.Viewer):
         size = PRINT_INCHES if axes is None else axes
         if self._is_map():
             levels = tuple(sorted({*LEVELS, float(self.state.target)}))
-            return draw_power_contours(self.power["value"].isel(goal=0), levels=levels, axes=size)
+            return draw_power_contours(
+                self.power["value"].isel(goal=0), levels=levels, target=float(self.state.target), axes=size
+            )
         return draw_power_curve(self.power, target=float(self.state.target), axes=size)
 
     def _try(self, act: Callable[[], None]) -> None:

@@ -8,8 +8,15 @@ from typing import Any
 import holoviews as hv
 import pandas as pd
 import panel as pn
+from bokeh.events import Tap
 
-from designstudio.dashboard.figures.search import Watched, draw_live_front, draw_live_history, find_clicked, list_points
+from designstudio.dashboard.figures.search import (
+    Watched,
+    draw_live_front,
+    draw_live_history,
+    find_clicked,
+    list_points,
+)
 from designstudio.dashboard.parts.downloads import download_figure, download_table
 from designstudio.dashboard.parts.scores import write_verdict
 from designstudio.dashboard.parts.trials import (
@@ -33,6 +40,7 @@ from designstudio.search.job import get_plan
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
 
+FRESH = "<p class='muted'>± is the Monte Carlo error. What was chosen for its score was also lucky: believe fresh data.</p>"
 NUM_BEST, NUM_DRAWN = 8, 4
 WAITING = '<p class="notice">No design has been tried yet: programs are compiled, and designs are screened for a start.</p>'
 HISTORY = """<span style="color:#0072B2">●</span> complete, <span style="color:#6B7280">○</span> given up early,
@@ -57,18 +65,14 @@ class SearchResults(pn.viewable.Viewer):
         self.open_design = pn.widgets.Button(name="Open in Design", button_type="primary", height=34, align="end")
         self.open_design.on_click(lambda _: None if self.trial.value is None else on_open(int(self.trial.value)))
         self._pipe = hv.streams.Pipe(data=None)
-        history, front = (
-            prepare_plot(hv.DynamicMap(draw, streams=[self._pipe])) for draw in (draw_live_history, draw_live_front)
-        )
-        self._taps = [hv.streams.Tap(source=figure) for figure in (history, front)]
-        for place, tap in enumerate(self._taps):
-            tap.add_subscriber(lambda x, y, is_front=bool(place): self.click(x, y, is_front=is_front))
+        history = self._make_figure(draw_live_history, is_front=False)
+        front = self._make_figure(draw_live_front, is_front=True)
         self._heading, self._counts, self._verdict = html(""), html(""), html("")
         self._finalists, self._best, self._pictures = html(""), html(""), html("")
         self._waiting = html(WAITING)
         self._overview = card(self._heading, self._counts, self._waiting, self._verdict)
         self._end_card = card(
-            html("<h2>Finalists on fresh data</h2>"), self._finalists,
+            html(f"<h2>Finalists on fresh data</h2>{FRESH}"), self._finalists,
             pn.Row(download_table(lambda: tabulate_finalists(self.record), "finalists"), margin=0),
         )  # fmt: skip
         self._history_card = figure_card("History", HISTORY, history, download_figure(self._print_history, "history"))
@@ -82,6 +86,17 @@ class SearchResults(pn.viewable.Viewer):
                    download_figure(self._print_designs, "designs"), margin=0),
         )  # fmt: skip
         self._show_parts()
+
+    def _make_figure(self, draw: Callable[[Watched | None], hv.Overlay], *, is_front: bool) -> hv.DynamicMap:
+        """A figure that hears clicks; HoloViews hears those on an element, but not those on an overlay."""
+
+        def hear(plot: Any, _: Any) -> None:
+            if "click" not in plot.handles:
+                plot.handles["click"] = plot.state.on_event(
+                    Tap, lambda event: self.click(event.x, event.y, is_front=is_front)
+                )
+
+        return prepare_plot(hv.DynamicMap(draw, streams=[self._pipe]), hooks=[hear])
 
     def clear(self, title: str) -> None:
         """Another search, of which nothing is known yet."""
@@ -103,7 +118,7 @@ class SearchResults(pn.viewable.Viewer):
         self._pipe.send(self.shown)
         self._counts.object = write_counts(result)
         self._verdict.object = write_verdict(self.record.get("verdict", []))
-        self._finalists.object = write_finalists(self.record)
+        self._finalists.object = write_finalists(self.record, result.question.designs)
         self._best.object = write_best(best, result.objectives)
         first = result.objectives[0]
         notes = {f"trial {entry.number}": f"{first.label}: {entry.scores[first.label]}" for entry in best}

@@ -10,66 +10,76 @@ from designstudio.design import Design
 from designstudio.present.designs import Row, compute_rows
 from designstudio.present.theme import BLUE
 from designstudio.score.monte_carlo import Score
+from designstudio.search.evaluate import describe_design
 from designstudio.search.records import PRUNED, TrialRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Measure
+from designstudio.study.measures import MINUTES
 
 # Of a picture, in pixels: all of it, and the room on the left and right for texts.
 WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22
 MOST_STROKES = 30
+# What `say_design` says.
+ABOUT = ("levels", "trials", "stimuli", "minutes")
 
 
 def write_best(records: Sequence[TrialRecord], objectives: Sequence[Measure]) -> str:
     """The best trials, one a row."""
-    heads = ["trial", "levels", "trials", "stimuli", "minutes", *(escaping.escape(m.label) for m in objectives), "data sets"]
-    rows = []
-    for record in records:
-        cells = [str(record.number), *say_design(record.design)]
-        cells += [str(record.scores[measure.label]) for measure in objectives]
-        rows.append([*cells, str(record.num_datasets)])
+    # Minutes have a column anyway.
+    shown = [measure for measure in objectives if measure.score != MINUTES]
+    heads = ["trial", *(escaping.escape(measure.label) for measure in shown), *ABOUT, "data sets"]
+    rows = [
+        [str(r.number), *(str(r.scores[m.label]) for m in shown), *say_design(r.design), str(r.num_datasets)]
+        for r in records
+    ]
     return write_table(heads, rows)
 
 
-def write_finalists(record: Mapping[str, Any]) -> str:
-    """Finalists of a result.json, with what the search has seen beside what fresh data say."""
-    finalists, labels = record.get("finalists", []), [str(entry["label"]) for entry in record.get("objectives", [])]
-    if not finalists:
-        return ""
-    heads = ["", "levels", "trials", "stimuli", "minutes"]
-    for label in labels:
-        heads += [f"{escaping.escape(label)}<br>in the search", f"{escaping.escape(label)}<br>on fresh data"]
+def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str:
+    """Finalists of a result.json, with what the search has seen beside what fresh data say.
+
+    Args:
+        record: what the file holds.
+        designs: the study's own, which were scored on the same fresh data.
+    """
+    labels = _list_labels(record)
+    shown = [label for label in labels if label != MINUTES]
+    heads = [""]
+    for label in shown:
+        heads += [f"{escaping.escape(label)}, in the search", "on fresh data"]
     rows = []
-    for entry in finalists:
+    for entry in record.get("finalists", []):
         is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
-        cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}", *say_design(entry["design"])]
-        for label in labels:
+        cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}"]
+        for label in shown:
             cells += [_say(entry["search"].get(label)), _say(entry["fresh"].get(label))]
-        rows.append(cells)
+        rows.append([*cells, *say_design(entry["design"])])
+    about = {design.name: describe_design(design) for design in designs}
     for entry in record.get("references", []):
-        cells = [escaping.escape(str(entry["evaluation"]["name"])), "", "", "", f"{entry['evaluation']['minutes']:.1f}"]
-        for label in labels:
+        name = str(entry["evaluation"]["name"])
+        cells = [escaping.escape(name)]
+        for label in shown:
             cells += ["", _say(entry["fresh"].get(label))]
-        rows.append(cells)
-    return write_table(heads, rows)
+        rows.append([*cells, *(say_design(about[name]) if name in about else [""] * len(ABOUT))])
+    return write_table([*heads, *ABOUT], rows)
 
 
 def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
     """The same with plain numbers."""
-    labels = [str(entry["label"]) for entry in record.get("objectives", [])]
+    labels = _list_labels(record)
     rows = []
     for entry in record.get("finalists", []):
-        levels, trials, stimuli, minutes = say_design(entry["design"], is_plain=True)
-        row: dict[str, Any] = {"design": f"trial {entry['number']}", "levels": levels, "trials": trials, "stimuli": stimuli}
-        row |= (
-            {"minutes": minutes}
-            | _spread(labels, entry.get("search", {}), "search")
-            | _spread(labels, entry["fresh"], "fresh")
-        )
-        rows.append(row)
+        row: dict[str, Any] = {"design": f"trial {entry['number']}"}
+        row |= dict(zip(ABOUT, say_design(entry["design"], is_plain=True), strict=True))
+        rows.append(row | _spread(labels, entry["search"], "search") | _spread(labels, entry["fresh"], "fresh"))
     for entry in record.get("references", []):
         about = entry["evaluation"]
         rows.append({"design": about["name"], "minutes": about["minutes"]} | _spread(labels, entry["fresh"], "fresh"))
     return pd.DataFrame(rows)
+
+
+def _list_labels(record: Mapping[str, Any]) -> list[str]:
+    return [str(entry["label"]) for entry in record.get("objectives", [])]
 
 
 def say_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
@@ -77,7 +87,8 @@ def say_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str
     levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values()) or "-"
     trials = " + ".join(str(count) for count in design["trials"])
     cells = [levels, trials, str(design["stimuli"]), f"{float(design['minutes']):.1f}"]
-    return cells if is_plain else [escaping.escape(cell) for cell in cells]
+    # Long cells may break: the scores beside them matter more than a line.
+    return cells if is_plain else [f'<span style="white-space:normal">{escaping.escape(cell)}</span>' for cell in cells]
 
 
 def write_counts(result: SearchResult) -> str:

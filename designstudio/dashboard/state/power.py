@@ -30,7 +30,7 @@ class PowerChoice(param.Parameterized):
     width = param.Number(default=0.1, bounds=(0.0001, None), doc="Widest interval that is narrow enough.")
     other_value = param.Number(default=0.8, doc="Of the second group.")
     along = param.Selector(default=TRIALS, objects=[TRIALS, PARTICIPANTS, BOTH], doc="What varies.")
-    trials = param.Range(default=(20, 200), bounds=(2, MOST_TRIALS), doc="Trials of a participant, from and to.")
+    trials = param.Range(default=(20, 320), bounds=(2, MOST_TRIALS), doc="Trials of a participant, from and to.")
     participants = param.Range(default=(5, 60), bounds=(2, MOST_PARTICIPANTS), doc="Participants of a group, from and to.")
     num_points = param.Integer(default=7, bounds=(2, 25), doc="Sizes that are tried along each variable.")
     fidelity = param.Selector(default=INFORMATION, objects=[INFORMATION, "importance", "nuts"], doc="How.")
