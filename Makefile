@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: browser screenshots quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
+.PHONY: browser docs screenshots quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -40,6 +40,11 @@ browser:
 	else \
 		echo 'There is no chromium: tests of the studio in the browser are skipped. Install it with `apt-get install chromium`.'; \
 	fi
+
+# The documentation, into site/: open site/index.html. It needs no network to be read.
+docs: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_commands.py
+	$(BIN)/mkdocs build --strict
 
 # Pictures of every page, for README. About three minutes.
 screenshots: $(VENV)/.installed-dev browser
@@ -94,4 +99,4 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

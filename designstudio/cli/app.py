@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from designstudio.cli.notes import note
+
 
 def app(
     port: Annotated[int, typer.Option(help="Where to listen; 0 for any free port.")] = 5006,
@@ -23,7 +25,7 @@ def app(
     """
     from designstudio.dashboard.serve import make_server, run  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    typer.echo("Starting the studio ...", err=True)
+    note("Starting the studio ...")
     password = os.environ.get("DESIGNSTUDIO_PASSWORD")
     server = make_server(port, address=address, password=password, runs=runs, shows=browser)
     typer.echo(f"The studio is at http://{address}:{server.port}. Press Ctrl-C to stop it; jobs go on.")

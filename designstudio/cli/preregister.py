@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from designstudio.cli.options import CostFileOption, check_output, use_cost_file
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.parameters import STIMULUS_UNIT
 
 
@@ -24,6 +24,7 @@ def preregister(
         list[str] | None, typer.Option(help="A further rule, recorded word for word; may be repeated.", metavar="TEXT")
     ] = None,
     cost_file: CostFileOption = None,
+    json: JsonOption = None,
 ) -> None:
     """Record a plan with its fingerprint: design, model, priors, population, decisions, exclusions, versions.
 
@@ -35,6 +36,7 @@ def preregister(
     from designstudio.study.file import read_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
+    check_output(json)
     check_output(out)
     question = read_study(study)
     chosen = question.choose_design(design)
@@ -52,3 +54,5 @@ def preregister(
         f"Wrote {RECORD} and {TEXT} to {out}. Deposit them where the date is certified; later, run\n"
         f"  designstudio verify {names[0]} --study {names[1]} --data DATA"
     )
+    summary = {"fingerprint": record.fingerprint, "design": chosen.name, "participants": people, "trials": chosen.num_trials}
+    write_json(json, {**summary, "goals": list_goals(record.content), "folder": str(out)})

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
@@ -64,7 +65,7 @@ def search(
     budget = Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_TRIALS if trials is None else trials)
     question = read_study(study).replace(seed=seed)
     folder = out if out is not None else Path(f"{study.stem}-search")
-    console = Console(stderr=True)
+    console = notes_console()
     said = "Stopping after the trials that have begun ..."
     with (
         stop_on_signal(lambda: console.print(said)) as should_stop,

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
@@ -58,7 +59,7 @@ def sweep(
     name = question.designs[0].name if design is None else question.design(design).name
     grid = Grid(name, variables, question.fidelity, question.num_datasets)
     folder = out if out is not None else Path(f"{study.stem}-sweep")
-    console = Console(stderr=True)
+    console = notes_console()
     columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn())
     with (
         stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
