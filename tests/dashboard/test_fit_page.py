@@ -253,6 +253,7 @@ def test_a_finished_fit_is_shown(page, finished, fit):
     assert "beta" not in results.up.options
     results.tabs.active = 2
     assert results.subjects.figure is not None
+    assert all(condition in results._looks.object for condition in fit.conditions)
     assert results.shrinkage.figure is None
 
 

@@ -11,6 +11,7 @@ from designstudio.empirical.record import LARGEST_KHAT
 from designstudio.empirical.results import EmpiricalFit
 from designstudio.empirical.summaries import INTERVAL, summarize_group
 from designstudio.present.families import name_cost
+from designstudio.present.theme import make_series
 from designstudio.score.monte_carlo import Score
 
 
@@ -91,6 +92,13 @@ def write_group(fit: EmpiricalFit, cost: str) -> str:
         rows.append([label, f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}"])
     note = f"Pooled. Median subject in the unit of the data ({fit.scale.unit}); spread on the scale of the group."
     return write_table(["parameter", "median subject", f"{INTERVAL:.0%} interval", "spread"], rows, note)
+
+
+def write_conditions(fit: EmpiricalFit) -> str:
+    """The colours of conditions: Bokeh's legend knows only those of one panel."""
+    looks = make_series(fit.conditions).items()
+    marks = (f'<span style="color:{look.color}">●</span> {escaping.escape(name)}' for name, look in looks)
+    return f"<p>Conditions: {', '.join(marks)}</p>"
 
 
 def write_precision(precision: xr.Dataset) -> str:

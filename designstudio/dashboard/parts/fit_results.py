@@ -11,6 +11,7 @@ from designstudio.dashboard.parts.comparison import (
     tabulate_estimates,
     tabulate_subjects,
     write_comparison,
+    write_conditions,
     write_doubts,
     write_group,
     write_subject,
@@ -46,6 +47,7 @@ class FitResults(pn.viewable.Viewer):
         self._summary = xr.Dataset()
         self._stale: set[int] = set()
         self._is_syncing = False
+        self._looks = html("")
         self._make_choices()
         self._make_figures()
         self._comparison, self._doubts, self._estimates, self._group = html(""), html(""), html(""), html("")
@@ -96,7 +98,7 @@ class FitResults(pn.viewable.Viewer):
         )  # fmt: skip
         self.subjects = PaperFigure(
             "Estimates of all subjects", "Mean and 94 % interval.", "subjects",
-            lambda: draw_fit_subjects(self._get(), self.group_cost.value),
+            lambda: draw_fit_subjects(self._get(), self.group_cost.value), self._looks,
         )  # fmt: skip
         self.shrinkage = PaperFigure(
             "What pooling does", "Estimates on their own, and drawn towards the group.", "shrinkage",
@@ -157,6 +159,8 @@ class FitResults(pn.viewable.Viewer):
             is_pooled = self.group_cost.value in self.fit.pooled
             self._group.object = write_group(self.fit, self.group_cost.value)
             self._group.visible = is_pooled
+            has_several = bool(self.fit.models[self.group_cost.value].per_condition)
+            self._looks.object = write_conditions(self.fit) if has_several else ""
             self.shrinkage.hide(not is_pooled)
             figures = (self.subjects, *([self.shrinkage] if is_pooled else []), self.prior_means)
         for figure in figures:
