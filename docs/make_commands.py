@@ -35,7 +35,13 @@ def _write_command(name: str, command: Any) -> str:
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden and p.name != "help"]
     required = [f"{p.opts[0]} {_name_value(p)}" for p in options if p.required]
     usage = " ".join(["designstudio", name, *map(_name_argument, arguments), *required, "[OPTIONS]"])
-    lines = [f"## designstudio {name}\n", "\n\n".join(paragraphs), f"\n    {usage}\n", "For example:\n", f"    {example.strip()}\n"]
+    lines = [
+        f"## designstudio {name}\n",
+        "\n\n".join(paragraphs),
+        f"\n    {usage}\n",
+        "For example:\n",
+        f"    {example.strip()}\n",
+    ]
     return "\n".join([*lines, _list_options([*arguments, *options])])
 
 

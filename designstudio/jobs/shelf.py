@@ -17,6 +17,8 @@ from designstudio.errors import StudioError
 from designstudio.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job, read_json, write_json
 
 MOST_LETTERS = 40
+# Seconds.
+LEAVING = 5.0
 
 
 def runs_folder() -> Path:
@@ -73,7 +75,7 @@ class JobShelf:
 
     def start(self, job: Job) -> None:
         """Start the process of a job, or start it again after it was stopped."""
-        if job.is_locked():
+        if not _wait_for_lock(job):
             return
         for name in (OUTCOME, STOP, PROGRESS, PID):
             (job.folder / name).unlink(missing_ok=True)
@@ -103,6 +105,16 @@ class JobShelf:
         if not re.fullmatch(r"[\w-]+", name) or not read_json(self.folder / name / JOB):
             return None
         return Job(self.folder / name)
+
+
+def _wait_for_lock(job: Job) -> bool:
+    """Whether nobody works on a job; one that has just said how it ended gets a moment to leave."""
+    deadline = time.monotonic() + LEAVING
+    while job.is_locked():
+        if not job.outcome or time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 # Processes that were started here: asked now and then, so that none stays behind as a zombie.

@@ -56,13 +56,16 @@ def work(folder: Path) -> int:
     except Timeout:
         return 0
     started = time.time()
-    with lock:
+    try:
         (folder / PID).write_text(str(os.getpid()))
         with contextlib.suppress(OSError):
             os.nice(NICENESS)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         state, message = _run(Job(folder), Reporter(folder))
         write_json(folder / OUTCOME, {"state": state, "message": message, "seconds": time.time() - started})
+    finally:
+        # Now, not when the process has ended: that takes a moment, and somebody may want to resume the job.
+        lock.release()
     return 1 if state == FAILED else 0
 
 
