@@ -12,7 +12,7 @@ import pytest
 
 HOW = "there is no chromium: install it with `apt-get install chromium`, or name one in DESIGNSTUDIO_CHROMIUM"
 # Milliseconds: machines of continuous integration are slow, and the first job compiles.
-TIMEOUT = 60_000
+TIMEOUT = 120_000
 
 
 def find_chromium():
