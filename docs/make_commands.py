@@ -12,8 +12,9 @@ TITLE = """# Commands
 
 <!-- Written by docs/make_commands.py: change the commands, not this page. -->
 
-`designstudio COMMAND --help` says the same. `--quiet` and `--debug` may stand anywhere. Exit codes: 0 all is well, 1 the work
-failed (of `verify`: something differs), 2 the input was wrong. A mistake gives one sentence; `--debug` adds the traceback.
+`designstudio COMMAND --help` says the same. `--quiet` and `--debug` may stand anywhere. Exit codes: 0 all is well, 1 the
+work failed (of `verify`: something differs), 2 the input was wrong. A mistake gives one sentence; `--debug` adds the
+traceback.
 `designstudio --install-completion` teaches your shell to complete commands and options.
 """
 EXAMPLE = "Example: "
@@ -35,7 +36,13 @@ def _write_command(name: str, command: Any) -> str:
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden and p.name != "help"]
     required = [f"{p.opts[0]} {_name_value(p)}" for p in options if p.required]
     usage = " ".join(["designstudio", name, *map(_name_argument, arguments), *required, "[OPTIONS]"])
-    lines = [f"## designstudio {name}\n", "\n\n".join(paragraphs), f"\n    {usage}\n", "For example:\n", f"    {example.strip()}\n"]
+    lines = [
+        f"## designstudio {name}\n",
+        "\n\n".join(paragraphs),
+        f"\n    {usage}\n",
+        "For example:\n",
+        f"    {example.strip()}\n",
+    ]
     return "\n".join([*lines, _list_options([*arguments, *options])])
 
 

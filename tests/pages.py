@@ -10,7 +10,8 @@ from designstudio.cli import app
 from designstudio.cli.notes import lift
 
 _BLOCK = re.compile(
-    r"(?:^<!-- not run:(?P<reason>.*?)-->\n)?^```(?P<language>\w*)(?P<options>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+    r"(?:^<!-- not run:(?P<reason>.*?)-->\n)?^```(?P<language>\w*)(?P<options>[^\n]*)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
 )
 _INDENTED = re.compile(r"(?:^|\n)((?:    [^\n]*(?:\n|$))+)")
 ADDED = " (add at the end)"

@@ -36,7 +36,9 @@ def run_commands(text):
 
 
 @pytest.mark.usefixtures("no_user_costs")
-@pytest.mark.parametrize("path", [p for p in PAGES if list_blocks(p.read_text())], ids=lambda p: p.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize(
+    "path", [p for p in PAGES if list_blocks(p.read_text())], ids=lambda p: p.relative_to(DOCS).as_posix()
+)
 def test_the_code_of_a_page_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
