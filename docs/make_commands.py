@@ -12,8 +12,9 @@ TITLE = """# Commands
 
 <!-- Written by docs/make_commands.py: change the commands, not this page. -->
 
-`designstudio COMMAND --help` says the same. `--quiet` and `--debug` may stand anywhere. Exit codes: 0 all is well, 1 the work
-failed (of `verify`: something differs), 2 the input was wrong. A mistake gives one sentence; `--debug` adds the traceback.
+`designstudio COMMAND --help` says the same. `--quiet` and `--debug` may stand anywhere. Exit codes: 0 all is well, 1 the
+work failed (of `verify`: something differs), 2 the input was wrong. A mistake gives one sentence; `--debug` adds the
+traceback.
 `designstudio --install-completion` teaches your shell to complete commands and options.
 """
 EXAMPLE = "Example: "
