@@ -1,5 +1,6 @@
 import json
 
+import holoviews as hv
 import pytest
 
 from designstudio.dashboard.figures.search import find_clicked, list_points
@@ -218,3 +219,28 @@ def test_figures_and_tables_can_be_taken_along(page, folder):
     assert len(page.results._tabulate_trials()) == 6
     for draw in (page.results._print_history, page.results._print_front, page.results._print_designs):
         assert len(draw()) >= 1
+
+
+def test_axes_follow_the_trials_of_a_search_that_begins_with_none(page, folder):
+    ranges = []
+    for figure in (page.results.history, page.results.front):
+        state = hv.renderer("bokeh").get_plot(figure).state
+        ranges += [state.x_range, state.y_range]
+    watch(page, folder / STUDY, folder)
+    result = page.results.shown.result
+    up, across = result.objectives
+    for axis, values in zip(
+        ranges,
+        [
+            [record.number for record in result.finished],
+            [record.value(up) for record in result.best],
+            [record.value(across) for record in result.best],
+            [record.value(up) for record in result.best],
+        ],
+        strict=True,
+    ):
+        assert axis.start < min(values)
+        assert axis.end > max(values)
+    # Not those of an empty figure, which end at 1.
+    assert ranges[1].end < 1.0
+    assert ranges[3].end < 1.0

@@ -65,8 +65,8 @@ class SearchResults(pn.viewable.Viewer):
         self.open_design = pn.widgets.Button(name="Open in Design", button_type="primary", height=34, align="end")
         self.open_design.on_click(lambda _: None if self.trial.value is None else on_open(int(self.trial.value)))
         self._pipe = hv.streams.Pipe(data=None)
-        history = self._make_figure(draw_live_history, is_front=False)
-        front = self._make_figure(draw_live_front, is_front=True)
+        self.history = self._make_figure(draw_live_history, is_front=False)
+        self.front = self._make_figure(draw_live_front, is_front=True)
         self._heading, self._counts, self._verdict = html(""), html(""), html("")
         self._finalists, self._best, self._pictures = html(""), html(""), html("")
         self._waiting = html(WAITING)
@@ -75,8 +75,8 @@ class SearchResults(pn.viewable.Viewer):
             html(f"<h2>Finalists on fresh data</h2>{FRESH}"), self._finalists,
             pn.Row(download_table(lambda: tabulate_finalists(self.record), "finalists"), margin=0),
         )  # fmt: skip
-        self._history_card = figure_card("History", HISTORY, history, download_figure(self._print_history, "history"))
-        self._front_card = figure_card("Pareto front", FRONT, front, download_figure(self._print_front, "front"))
+        self._history_card = figure_card("History", HISTORY, self.history, download_figure(self._print_history, "history"))
+        self._front_card = figure_card("Pareto front", FRONT, self.front, download_figure(self._print_front, "front"))
         self._best_card = card(
             html("<h2>Best designs so far</h2>"), self._best, self._pictures,
             pn.Row(self.trial, self.open_design, margin=0),
@@ -96,7 +96,9 @@ class SearchResults(pn.viewable.Viewer):
                     Tap, lambda event: self.click(event.x, event.y, is_front=is_front)
                 )
 
-        return prepare_plot(hv.DynamicMap(draw, streams=[self._pipe]), hooks=[hear])
+        # Every element has to ask for axes that follow the data: a figure that begins empty would keep those of nothing.
+        follows = [getattr(hv.opts, kind)(framewise=True) for kind in ("Polygons", "Curve", "Segments", "Points")]
+        return prepare_plot(hv.DynamicMap(draw, streams=[self._pipe]).opts(*follows), hooks=[hear])
 
     def clear(self, title: str) -> None:
         """Another search, of which nothing is known yet."""
