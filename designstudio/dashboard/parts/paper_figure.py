@@ -14,7 +14,16 @@ from designstudio.errors import StudioError
 # These figures have black marks: they are shown on white, whatever the page looks like.
 PAPER = Theme(json={})
 # Bokeh leaves too little room below a legend.
-LOOK = {"background": "white", "border-radius": "6px", "overflow-x": "auto", "padding-bottom": "16px"}
+LOOK = {
+    "background": "white",
+    "color": "#1b1f24",
+    # Names that Panel's themes have for the colour of letters.
+    "--panel-on-surface-color": "#1b1f24",
+    "--bs-body-color": "#1b1f24",
+    "border-radius": "6px",
+    "overflow-x": "auto",
+    "padding-bottom": "16px",
+}
 
 
 class PaperFigure(pn.viewable.Viewer):
