@@ -74,7 +74,8 @@ class Studio:
 
     def _find_running(self) -> None:
         """Work that runs is found again by every tab; pages of their own find theirs when they are built."""
-        running = next((job for job in self.shelf.list() if job.is_active), None)
+        # A plan has nothing to show before it ends; the page of its fit finds it.
+        running = next((job for job in self.shelf.list() if job.is_active and job.kind != PLAN), None)
         if running is not None:
             self.open_job(running)
 
