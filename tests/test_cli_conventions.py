@@ -78,6 +78,8 @@ def test_every_option_is_explained(name):
     for parameter in COMMANDS[name].params:
         if not getattr(parameter, "hidden", False):
             assert parameter.help, f"{name} does not explain {parameter.name}"
+            # Taken for a style, and not shown.
+            assert not re.search(r"\[[a-z#/@]", parameter.help), parameter.help
 
 
 def test_every_command_with_results_can_write_them_as_json():

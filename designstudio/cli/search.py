@@ -34,7 +34,7 @@ StorageOption = Annotated[
 
 
 def search(
-    study: Annotated[Path, typer.Argument(help="A study file with a section [search].", metavar="STUDY")],
+    study: Annotated[Path, typer.Argument(help="A study file that says what to search for.", metavar="STUDY")],
     trials: Annotated[int | None, typer.Option(help=f"Designs to try; default: {DEFAULT_TRIALS}.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Search for so long instead.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; with 1 the result depends on the study file alone.")] = 1,
