@@ -48,8 +48,39 @@ def shoot(page: Page, name: str) -> None:
 
 def go_to(page: Page, name: str) -> None:
     """Another page of the studio."""
-    page.get_by_text(name, exact=True).first.click()
+    page.locator(".bk-tab", has_text=name).first.click()
     page.wait_for_timeout(1500)
+
+
+def take_search(page: Page) -> None:
+    """A search of a few designs, to its end."""
+    go_to(page, "Search")
+    page.get_by_text("Find the best design").wait_for()
+    page.get_by_label("designs to try").first.fill("40")
+    page.get_by_label("designs to try").first.press("Enter")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(": finished").first.wait_for()
+    shoot(page, "search")
+
+
+def take_fit(page: Page) -> None:
+    """The example, fitted."""
+    go_to(page, "Fit")
+    page.get_by_role("button", name="Load the example").click()
+    page.get_by_text("Kept 12 subjects").first.wait_for()
+    page.get_by_role("button", name="Fit", exact=True).click()
+    page.get_by_role("button", name="Plan", exact=True).wait_for()
+    page.wait_for_timeout(5000)
+    shoot(page, "fit")
+
+
+def take_power(page: Page) -> None:
+    """A power curve."""
+    go_to(page, "Power")
+    page.get_by_role("button", name="Compute power").click()
+    page.get_by_text(": finished").first.wait_for()
+    page.wait_for_timeout(3000)
+    shoot(page, "power")
 
 
 def main() -> None:
@@ -66,6 +97,15 @@ def main() -> None:
         page.get_by_role("button", name="Check with simulations").click()
         page.locator("th", has_text="simulated").wait_for()
         shoot(page, "design")
+        take_search(page)
+        take_fit(page)
+        take_power(page)
+        go_to(page, "Runs")
+        page.get_by_text("One run").wait_for()
+        shoot(page, "runs")
+        page.goto(f"{address}/?theme=dark")
+        page.get_by_text("correlation of prior and cost").first.wait_for()
+        shoot(page, "design-dark")
         browser.close()
 
 
