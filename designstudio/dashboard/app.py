@@ -56,8 +56,9 @@ class Studio:
         if job.kind == PLAN:
             self.open_plan(job)
             return
-        self.page(name).open(job)
+        # Shown first: Panel looks elsewhere for the style sheets of what is not part of a page yet.
         self.show(name)
+        self.page(name).open(job)
 
     def open_plan(self, job: Job) -> None:
         """Work on the study that a plan has written."""
@@ -65,8 +66,8 @@ class Studio:
 
     def open_design(self, study: Study, design: Design | None = None) -> None:
         """Work on one design of a study."""
-        self.page(DESIGN).take(study, design)
         self.show(DESIGN)
+        self.page(DESIGN).take(study, design)
 
     def _enter(self, event: param.parameterized.Event) -> None:
         name = [DESIGN, *self._rooms][event.new]

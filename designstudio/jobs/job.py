@@ -33,7 +33,7 @@ JOB, PROGRESS, OUTCOME, LOG, STOP, LOCK, PID = (
 )
 STARTING, RUNNING, FINISHED, FAILED, STOPPED, LOST = "starting", "running", "finished", "failed", "stopped", "lost"
 # Seconds within which a process that was started must have taken its lock.
-PATIENCE = 20.0
+PATIENCE = 90.0
 # Seconds after which a process that was asked to stop is ended; it may be compiling, and cannot ask whether to stop.
 GRACE = 8.0
 

@@ -71,7 +71,7 @@ def write_picture(figure, *paths, dpi=100):
     return paths[0]
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def quick_pictures():
     """Figures of a few bytes, and no fits for examples of behavior."""
     with pytest.MonkeyPatch.context() as patch:
