@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import param
 
+from designstudio.dashboard.offline import stay_offline
 from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
@@ -14,6 +15,8 @@ from designstudio.design import Design
 from designstudio.jobs import Job, JobShelf
 from designstudio.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
 from designstudio.study import Study, read_study
+
+stay_offline()
 
 TITLE = "designstudio"
 DESIGN, SEARCHING, FITTING, POWERS, RUNS = "Design", "Search", "Fit", "Power", "Runs"

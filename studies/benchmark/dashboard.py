@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from designstudio.jobs import JobShelf
 from designstudio.jobs.kinds import EVALUATE, STUDY
-from designstudio.present.tables import write_csv
+from designstudio.present.tables import read_csv, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"
@@ -157,14 +157,15 @@ def main() -> None:
     path = os.environ.get("DESIGNSTUDIO_CHROMIUM") or shutil.which("chromium")
     if path is None:
         raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
-    rows = []
+    path_out = arguments.out / "dashboard.csv"
+    rows = {row["part"]: row for row in read_csv(path_out)} if path_out.exists() else {}
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve(Path(name)) as address:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for part in arguments.only:
-            rows.append(parts[part](browser, address, Path(name)))
-            print("dashboard", rows[-1], flush=True)
+            rows[part] = {"part": part, **parts[part](browser, address, Path(name))}
+            print("dashboard", rows[part], flush=True)
+            write_csv(path_out, [rows[name] for name in parts if name in rows])
         browser.close()
-    write_csv(arguments.out / "dashboard.csv", rows)
 
 
 if __name__ == "__main__":
