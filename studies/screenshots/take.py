@@ -69,8 +69,9 @@ def take_fit(page: Page) -> None:
     page.get_by_role("button", name="Load the example").click()
     page.get_by_text("Kept 12 subjects").first.wait_for()
     page.get_by_role("button", name="Fit", exact=True).click()
-    page.get_by_role("button", name="Plan", exact=True).wait_for()
-    page.wait_for_timeout(5000)
+    page.get_by_text("Which cost predicts best?").wait_for()
+    page.locator(".bk-tab", has_text="One subject").click()
+    page.wait_for_timeout(6000)
     shoot(page, "fit")
 
 

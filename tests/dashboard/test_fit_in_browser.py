@@ -34,6 +34,8 @@ def test_a_table_is_uploaded_and_fitted(studio, page, tmp_path):
     wait_until(page, lambda: not job.is_active)
     assert job.state == FINISHED, job.message
     # Results are there, and lead on to the next experiment.
+    page.get_by_text("Which cost predicts best?").wait_for()
+    page.locator(".bk-tab", has_text="Next experiment").click()
     page.get_by_role("button", name="Plan", exact=True).wait_for()
 
 
