@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
+.PHONY: browser docs screenshots quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -29,8 +29,26 @@ types: $(VENV)/.installed-dev
 layers: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
-unit: $(VENV)/.installed-dev
+unit: $(VENV)/.installed-dev browser
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Tests of the studio want a real browser: Debian's, if it may be installed here.
+browser:
+	@command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo 'Installing chromium, for tests of the studio in the browser.'; \
+		(apt-get install -y -qq chromium || (apt-get update -qq && apt-get install -y -qq chromium)) >/dev/null; \
+	else \
+		echo 'There is no chromium: tests of the studio in the browser are skipped. Install it with `apt-get install chromium`.'; \
+	fi
+
+# The documentation, into site/: open site/index.html. It needs no network to be read.
+docs: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_commands.py
+	$(BIN)/mkdocs build --strict
+
+# Pictures of every page, for README. About three minutes.
+screenshots: $(VENV)/.installed-dev browser
+	$(BIN)/python studies/screenshots/take.py
 
 # Accuracy, training time, a million actions, fits, evaluations: the numbers in README. About three quarters of an hour.
 benchmark: $(VENV)/.installed-dev
@@ -38,6 +56,7 @@ benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/fits.py
 	$(BIN)/python studies/benchmark/evaluations.py
 	$(BIN)/python studies/benchmark/search.py
+	$(BIN)/python studies/benchmark/dashboard.py
 	$(BIN)/python studies/readme.py
 
 # The search of studies/search. About two minutes.
@@ -80,4 +99,4 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

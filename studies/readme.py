@@ -34,6 +34,7 @@ def fill(text: str) -> str:
         "search": make_output("search"),
         "racing": make_racing(),
         "workers": as_markdown(read_rows("search_workers.csv")),
+        "studio": as_markdown(read_rows("dashboard.csv")),
         "speed": as_markdown(read_rows("evaluations_speed.csv")),
         "agreement": as_markdown(read_rows("evaluations_agreement.csv")),
         "coverage": as_markdown(read_rows("evaluations_coverage.csv")),

@@ -10,17 +10,6 @@ from pathlib import Path
 
 import pytest
 
-COST_FILE = """
-import jax.numpy as jnp
-from designstudio.costs import register_cost
-from designstudio.parameters import cost_parameter
-from designstudio.priors import Interval, Uniform
-
-@register_cost(cost_parameter("power", Uniform(1.5, 2.5), support=Interval(0.5, 5.0)))
-def power_law(response, stimulus, parameters):
-    return jnp.abs(response - stimulus) ** parameters["power"]
-"""
-
 
 def run(*arguments, folder):
     command = Path(sys.executable).parent / "designstudio"
@@ -59,22 +48,6 @@ def test_act_warns_outside_the_training_box(tmp_path):
     assert result.returncode == 0
     assert "1 of 1 actions lie outside the box" in result.stderr
     assert "outside" in result.stdout
-
-
-def test_a_users_cost_is_trained_shown_and_used(tmp_path):
-    (tmp_path / "my_cost.py").write_text(COST_FILE)
-    own = ("--cost-file", "my_cost.py")
-    result = run("train", "power_law", *own, "--steps", "10", "--out", "my.actor", "--json", "t.json", folder=tmp_path)
-    assert result.returncode == 0, result.stderr
-    record = json.loads((tmp_path / "t.json").read_text())
-    assert record["num_steps"] == 10
-    assert record["accuracy"]["median"] < 0.05
-    assert not list(tmp_path.glob("*.checkpoint"))
-    result = run("actors", "my.actor", *own, folder=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "power_law" in result.stdout
-    result = run("act", "power_law", "--actor", "my.actor", *own, folder=tmp_path)
-    assert result.returncode == 0, result.stderr
 
 
 def test_a_killed_training_continues_where_it_was(tmp_path):

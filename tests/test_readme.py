@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from designstudio.costs import PAPER_COST_NAMES, available_costs, get_cost
+from tests.pages import check_call, find_calls, list_blocks, list_indented
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -44,6 +45,16 @@ def test_the_cost_table_lists_every_cost_with_its_formula():
     for name in PAPER_COST_NAMES:
         formula = get_cost(name).formula.replace("|", "\\|")
         assert f"| `{name}` | {formula} |" in README
+
+
+def test_its_commands_exist_and_take_these_options():
+    blocks = list_indented(README) + [block.text for block in list_blocks(README) if block.language in ("sh", "console")]
+    calls = [call for text in blocks for call in find_calls(text)]
+    assert len(calls) >= 10
+    for call in calls:
+        check_call(call)
+    for name in re.findall(r"`designstudio ([a-z]+)[^`]*`", README):
+        check_call([name, "--help"])
 
 
 @pytest.mark.usefixtures("no_user_costs")

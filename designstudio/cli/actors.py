@@ -13,6 +13,7 @@ from rich.table import Table
 
 from designstudio.actors import load_actor, measure_accuracy, read_card, zoo_paths
 from designstudio.actors.zoo import ActorCard
+from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError
@@ -42,7 +43,7 @@ def show_actors(
         load_actor(card.path)  # refuses damaged weights
     if measure:
         key = jax.random.key(seed)
-        console = Console(stderr=True)
+        console = notes_console()
         cards = [
             dataclasses.replace(card, accuracy=measure_accuracy(load_actor(card.path), measure, key=key))
             for card in track(cards, "Measuring", console=console, transient=True)

@@ -8,6 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from designstudio.cli.notes import note
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.errors import StudioError
@@ -50,7 +51,7 @@ def evaluate(
     seconds = estimate_seconds(question)
     if seconds > LONG:
         what = f"{len(question.designs)} designs, {question.num_datasets} data sets each, by {question.fidelity}"
-        typer.echo(f"{what}: about {_say_time(seconds)}.", err=True)
+        note(f"{what}: about {_say_time(seconds)}.")
     with show_progress("Evaluating") as progress:
         result = evaluate_study(question, progress=progress)
     Console().print(_as_table(result))
@@ -60,7 +61,7 @@ def evaluate(
     if out is not None:
         from designstudio.present.evaluation import write_evaluation  # noqa: PLC0415  (imports the plotting stack)
 
-        names = write_evaluation(result, out)
+        names = write_evaluation(result, out, cost_file=cost_file)
         typer.echo(f"Wrote {', '.join(names)} to {out}.")
     write_json(json, result.as_dict())
 

@@ -1,6 +1,7 @@
 """`designstudio fit`: which cost explains these participants, and what are their parameters?"""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +16,9 @@ from designstudio.errors import StudioError
 if TYPE_CHECKING:
     from designstudio.data import LoadedData
     from designstudio.empirical.request import FitRequest
+    from designstudio.empirical.results import EmpiricalFit
 
 EXAMPLE, ALL = "example", "all"
-# From here on the mean stimuli of two conditions are so different that people may have noticed.
-OTHER_STIMULI = 1.1
 
 
 def fit(
@@ -95,12 +95,47 @@ def fit(
     print_fit(result)
     if out is not None:
         save_fit(result, out)
+        wishes = {"--where": where, "--column": column, "--fixed": [_name_fixed(text, out) for text in fixed or []]}
+        _keep_command(result, out, data, wishes, unit=unit, min_trials=min_trials, cost_file=cost_file)
         typer.echo(f"Wrote the posteriors and result.json to {out}.")
         from designstudio.present.fits import write_fit_figures  # noqa: PLC0415  (imports the plotting stack)
 
         names = write_fit_figures(result, out)
         typer.echo(f"Wrote {', '.join(names)} to {out}, and each as SVG.")
     write_json(json, result.as_dict())
+
+
+def _keep_command(
+    result: "EmpiricalFit",
+    folder: Path,
+    data: str,
+    wishes: Mapping[str, Sequence[str] | None],
+    *,
+    unit: str | None,
+    min_trials: int,
+    cost_file: Path | None,
+) -> None:
+    """Keep the command that repeats a fit: what was chosen for the user is in it, too."""
+    from designstudio.present.runs import AGAIN, add_cost_file, keep_run, name_from  # noqa: PLC0415
+
+    request = result.request
+    command = ["designstudio", "fit", data if data == EXAMPLE else name_from(data, folder)]
+    command += ["--costs", ",".join(request.costs), "--per-condition", ",".join(request.per_condition) or "none"]
+    command += [part for option, texts in wishes.items() for text in texts or [] for part in (option, text)]
+    command += ["--unit", unit] if unit is not None else []
+    command += ["--min-trials", str(min_trials), "--method", request.settings.method]
+    command += ["--draws", str(request.settings.num_draws), "--seed", str(request.seed)]
+    command += ["--pool"] if request.pools else []
+    command += [part for path in request.actors.values() for part in ("--actor", name_from(path, folder))]
+    keep_run(folder, add_cost_file([*command, "--out", AGAIN], cost_file, folder))
+
+
+def _name_fixed(text: str, folder: Path) -> str:
+    """A known value, or the file that holds it as it is called in the folder of the fit."""
+    from designstudio.present.runs import name_from  # noqa: PLC0415
+
+    name, value = split_pair(text, "--fixed", "sigma=0.2")
+    return f"{name}={name_from(value, folder)}" if Path(value).is_file() else text
 
 
 def _list_costs(text: str) -> tuple[str, ...]:
@@ -123,7 +158,8 @@ def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | 
         return request, []
     if "sigma" in request.fixed:
         return request, []
-    from designstudio.empirical.units import compare_stimuli  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    # Keeps `designstudio --help` fast.
+    from designstudio.empirical.units import OTHER_STIMULI, compare_stimuli  # noqa: PLC0415
 
     notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
     ratio = compare_stimuli(loaded.trials)

@@ -60,15 +60,15 @@ def power(
     write_json(json, {"design": chosen.name, "points": _as_records(result)})
 
 
-def draw_power(result: xr.Dataset, path: Path) -> None:
-    """Draw a curve, or contours over participants and trials."""
+def draw_power(result: xr.Dataset, *paths: Path) -> None:
+    """Draw a curve, or contours over participants and trials, into one file or several."""
     from designstudio.present.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.present.power import draw_power_contours, draw_power_curve  # noqa: PLC0415
 
     if "participants" in result.dims and "trials" in result.dims:
-        save_figure(draw_power_contours(result["value"].isel(goal=0)), path)
+        save_figure(draw_power_contours(result["value"].isel(goal=0)), *paths)
     else:
-        save_figure(draw_power_curve(result), path)
+        save_figure(draw_power_curve(result), *paths)
 
 
 def _as_table(result: xr.Dataset, goal: str, design: str) -> Table:

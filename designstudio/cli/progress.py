@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+
+from designstudio.cli.notes import notes_console
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def show_progress(title: str) -> Iterator[Callable[[Any], None]]:
         TextColumn("data sets, {task.fields[note]}"),
         TimeElapsedColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=notes_console(), transient=True) as bar:
         task = bar.add_task(title, total=None, note="compiling")
 
         def update(progress: Any) -> None:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
@@ -33,7 +34,7 @@ StorageOption = Annotated[
 
 
 def search(
-    study: Annotated[Path, typer.Argument(help="A study file with a section [search].", metavar="STUDY")],
+    study: Annotated[Path, typer.Argument(help="A study file that says what to search for.", metavar="STUDY")],
     trials: Annotated[int | None, typer.Option(help=f"Designs to try; default: {DEFAULT_TRIALS}.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Search for so long instead.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; with 1 the result depends on the study file alone.")] = 1,
@@ -64,7 +65,7 @@ def search(
     budget = Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_TRIALS if trials is None else trials)
     question = read_study(study).replace(seed=seed)
     folder = out if out is not None else Path(f"{study.stem}-search")
-    console = Console(stderr=True)
+    console = notes_console()
     said = "Stopping after the trials that have begun ..."
     with (
         stop_on_signal(lambda: console.print(said)) as should_stop,
@@ -84,8 +85,9 @@ def search(
         )
     _print_result(result, folder)
     from designstudio.present.search import write_search  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.search.verdict import describe_search  # noqa: PLC0415
 
-    names = write_search(result, folder)
+    names = write_search(result, folder, cost_file=cost_file, sentences=describe_search(result))
     typer.echo(f"Wrote {', '.join(names)} to {folder}.")
     write_json(json, result.as_dict())
 

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
@@ -58,7 +59,7 @@ def sweep(
     name = question.designs[0].name if design is None else question.design(design).name
     grid = Grid(name, variables, question.fidelity, question.num_datasets)
     folder = out if out is not None else Path(f"{study.stem}-sweep")
-    console = Console(stderr=True)
+    console = notes_console()
     columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn())
     with (
         stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
@@ -81,8 +82,13 @@ def sweep(
     elif question.goals:
         from designstudio.cli.power import draw_power  # noqa: PLC0415
 
-        draw_power(result.tabulate_power(), folder / "power.png")
+        draw_power(result.tabulate_power(), folder / "power.png", folder / "power.svg")
         typer.echo(f"Wrote power.png to {folder}.")
+    from designstudio.present.runs import AGAIN, STUDY, add_cost_file, keep_run  # noqa: PLC0415
+
+    varied = [part for text in along for part in ("--along", text)]
+    command = ["designstudio", "sweep", STUDY, "--design", name, *varied, "--out", AGAIN]
+    keep_run(folder, add_cost_file(command, cost_file, folder), study=question)
     write_json(folder / "result.json", result.as_dict())
     write_json(json, result.as_dict())
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from designstudio.actors import make_recipe, save_actor, train_actor
 from designstudio.actors.training import Progress as TrainingProgress
+from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.costs import get_cost
 
@@ -48,7 +48,7 @@ def train(
     if fresh:
         checkpoint.unlink(missing_ok=True)
     if checkpoint.exists():
-        typer.echo(f"Continuing from {checkpoint.name}.", err=True)
+        note(f"Continuing from {checkpoint.name}.")
     with _bar() as bar:
         task = bar.add_task(cost, total=recipe.num_steps, error="solving the exact actions to compare with")
         result = train_actor(chosen, recipe, checkpoint=checkpoint, on_progress=lambda progress: _show(bar, task, progress))
@@ -86,7 +86,7 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[error]}"),
     )
-    return Progress(*columns, console=Console(stderr=True))
+    return Progress(*columns, console=notes_console())
 
 
 def _show(bar: Progress, task: TaskID, progress: TrainingProgress) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from designstudio.cli.options import CostFileOption, use_cost_file
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
 
@@ -23,6 +23,7 @@ def worker(
     run: Annotated[Path | None, typer.Option(hidden=True)] = None,
     number: Annotated[int, typer.Option(hidden=True)] = 0,
     cost_file: CostFileOption = None,
+    json: JsonOption = None,
 ) -> None:
     """Take trials of a search from its database, until none is left.
 
@@ -41,6 +42,7 @@ def worker(
     from designstudio.study.file import read_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
+    check_output(json)
     question = read_study(study).replace(seed=seed)
     if "://" not in storage and not Path(storage).exists():
         raise StudioError(f"There is no journal '{storage}': begin the search first, or give its database.")
@@ -70,3 +72,4 @@ def worker(
             )
     close_storage(opened)
     typer.echo(f"{num_finished} trials finished.")
+    write_json(json, {"worker": name, "num_finished": num_finished})

@@ -11,7 +11,7 @@ from designstudio.empirical.request import FitRequest
 from designstudio.evaluate.fingerprint import PACKAGES, digest, hash_code, identify_actor
 
 # These only show or plan.
-WITHOUT_EFFECT = ("cli", "present", "dashboard", "search")
+WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "lab")
 
 
 def fingerprint_cost(question: Question, trials: xr.Dataset, request: FitRequest) -> str:

@@ -11,6 +11,9 @@ from designstudio.errors import DataError, StudioError
 from designstudio.parameters import NO_UNIT, Parameter
 from designstudio.priors import AbstractPrior, Constant, HalfNormal, Interval, LogNormal, Uniform
 
+# From here on the mean stimuli of two conditions are so different that people may have noticed.
+OTHER_STIMULI = 1.1
+
 
 def convert_prior(prior: AbstractPrior, parameter: Parameter, scale: Scale) -> AbstractPrior:
     """A prior in the actor's unit, from one in the unit of the data.

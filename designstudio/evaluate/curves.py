@@ -1,6 +1,7 @@
 """Power along a design variable: what more trials, more participants or other stimuli would buy."""
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import xarray as xr
 
 from designstudio.design import Condition, Design
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.progress import EvaluationCallback
+from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
 from designstudio.study import Study
@@ -75,12 +76,13 @@ def trace_power(
         raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
     if not values:
         raise StudioError(f"Give at least one value of {variable}.")
+    started = time.monotonic()
     powers = [
         evaluate_design(
             study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, store=store,
-            progress=progress,
+            progress=_count_on(progress, place, len(values), started),
         ).power
-        for value in values
+        for place, value in enumerate(values)
     ]  # fmt: skip
     goals = list(powers[0])
     table = np.array([[[power[goal].value, power[goal].mcse] for power in powers] for goal in goals])
@@ -108,16 +110,31 @@ def map_power(
     Returns:
         `value` and `mcse` over (goal, participants, trials).
     """
+    started = time.monotonic()
     rows = [
         trace_power(
             study, vary_design(design, "participants", number), "trials", trials,
-            fidelity=fidelity, num_datasets=num_datasets, store=store, progress=progress,
+            fidelity=fidelity, num_datasets=num_datasets, store=store,
+            progress=_count_on(progress, place, len(participants), started),
         )
-        for number in participants
+        for place, number in enumerate(participants)
     ]  # fmt: skip
     return (
         xr.concat(rows, "participants").assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
     )
+
+
+def _count_on(progress: EvaluationCallback | None, place: int, num: int, started: float) -> EvaluationCallback | None:
+    """A callback for one of `num` parts of equal size that counts on from the parts before it."""
+    if progress is None:
+        return None
+
+    def tell(part: EvaluationProgress) -> None:
+        done, total = place * part.num_datasets + part.num_done, num * part.num_datasets
+        seconds = time.monotonic() - started
+        progress(EvaluationProgress(done, total, seconds, seconds / max(done, 1) * (total - done), part.stage))
+
+    return tell
 
 
 def _share_trials(design: Design, total: int) -> tuple[Condition, ...]:

@@ -36,7 +36,7 @@ class Experiment(NamedTuple):
 
 def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets: int) -> Experiment:
     """Participants and stimuli of the data sets numbered from `first` on."""
-    people_key, stimulus_key, _ = _keys(study)
+    people_key, _, _ = _keys(study)
     simulated = study.load_actor(study.population.cost or study.cost)
     changed = (*design.levels, *design.own_parameters)
     generative = BehaviorModel(simulated, num_conditions=len(design.conditions), per_condition=changed)
@@ -56,14 +56,22 @@ def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets
     participants = draw_participants(
         generative, num_datasets, key=people_key, population={**population, **by_condition}, first=first
     )
+    stimuli, is_present = place_stimuli(study, design, first=first, num_datasets=num_datasets)
+    return Experiment(generative, fitted, participants, stimuli, is_present, study.analysis.fix_values(participants))
+
+
+def place_stimuli(
+    study: Study, design: Design, *, first: int, num_datasets: int
+) -> tuple[Float[np.ndarray, "dataset condition trial"], Bool[np.ndarray, "condition trial"]]:
+    """What the data sets numbered from `first` on see, and which trials there are."""
     counts = np.array([condition.num_trials for condition in design.conditions])
-    uniform = draw_uniform(participants["dataset"].values, len(counts), int(counts.max()), key=stimulus_key)
+    numbers = np.arange(first, first + num_datasets)
+    uniform = draw_uniform(numbers, len(counts), int(counts.max()), key=_keys(study)[1])
     stimuli = np.ones_like(uniform)
     for k, condition in enumerate(design.conditions):
         shown = slice(condition.num_trials)
         stimuli[:, k, shown] = design.stimuli_of(condition).place(uniform[:, k, shown])
-    is_present = np.arange(counts.max()) < counts[:, None]
-    return Experiment(generative, fitted, participants, stimuli, is_present, study.analysis.fix_values(participants))
+    return stimuli, np.arange(counts.max()) < counts[:, None]
 
 
 def simulate_experiment(study: Study, design: Design, experiment: Experiment) -> xr.Dataset:

@@ -24,8 +24,18 @@ from designstudio.study import Study
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
 # These only show results, score what is kept, or ask for evaluations.
-WITHOUT_EFFECT = ("cli", "present", "dashboard", "search", "empirical")
-SCORING = ("verdict.py", "results.py", "study.py", "goals.py", "curves.py", "store.py", "example.py", "progress.py")
+WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "empirical", "lab")
+SCORING = (
+    "verdict.py",
+    "results.py",
+    "study.py",
+    "goals.py",
+    "curves.py",
+    "store.py",
+    "example.py",
+    "preview.py",
+    "progress.py",
+)
 
 
 def fingerprint(study: Study, design: Design, fidelity: str) -> str:

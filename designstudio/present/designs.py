@@ -119,12 +119,16 @@ def count_per_stroke(designs: Mapping[str, Design]) -> int:
     return math.ceil(max(c.num_trials for design in designs.values() for c in design.conditions) / MOST_STROKES)
 
 
-def draw_designs(designs: Mapping[str, Design], *, title: str = "") -> hv.Layout:
+def draw_designs(
+    designs: Mapping[str, Design], *, title: str = "", unit: str = STIMULUS_UNIT, shows_minutes: bool = True
+) -> hv.Layout:
     """A panel for each design: its stimuli across, its levels up, and how many trials they have.
 
     Args:
         designs: by what they are called in the figure.
         title: stands above the figure.
+        unit: of the stimuli.
+        shows_minutes: whether it is known how long a trial takes.
 
     Raises:
         StudioError: if there are none.
@@ -149,9 +153,9 @@ def draw_designs(designs: Mapping[str, Design], *, title: str = "") -> hv.Layout
         panels.append(
             figures.frame_panel(
                 hv.Overlay(_draw_rows(rows[name], width)),
-                title=theme.join_lines(name, _describe(design), str(design.stimuli)),
+                title=theme.join_lines(name, _describe(design, shows_minutes), str(design.stimuli)),
                 axes=AXES_INCHES,
-                xlabel=f"stimulus ({STIMULUS_UNIT})",
+                xlabel=f"stimulus ({unit})",
                 ylabel=ylabel,
                 xlim=(low - 0.06 * width, high + ROOM * width),
                 ylim=(-MARGIN, 1 + MARGIN),
@@ -180,9 +184,10 @@ def _draw_rows(rows: Sequence[Row], width: float) -> list[hv.Element]:
     return [*parts, theme.align_texts(hv.Labels(texts), "left")]
 
 
-def _describe(design: Design) -> str:
+def _describe(design: Design, shows_minutes: bool) -> str:
     people = f", {design.num_participants} participants" if design.num_participants > 1 else ""
-    return f"{design.num_trials} trials, {design.minutes:.3g} min{people}"
+    minutes = f", {design.minutes:.3g} min" if shows_minutes else ""
+    return f"{design.num_trials} trials{minutes}{people}"
 
 
 def _place_strokes(stimuli: Stimuli, num: int) -> np.ndarray:

@@ -12,15 +12,23 @@ from designstudio.evaluate.study import StudyResult
 from designstudio.present.behavior import draw_behavior
 from designstudio.present.calibration import draw_calibration
 from designstudio.present.comparison import draw_confusion
+from designstudio.present.designs import draw_designs
 from designstudio.present.files import write_figures, write_text
 from designstudio.present.identifiability import draw_correlations, draw_pair
 from designstudio.present.recovery import draw_contraction, draw_coverage, draw_recovery
+from designstudio.present.runs import AGAIN, STUDY, add_cost_file, keep_run
 from designstudio.present.tables import write_csv
 from designstudio.present.theme import label_quantities
 
 
-def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
-    """Write everything about an evaluation into a folder; returns the names of what was written."""
+def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:
+    """Write everything about an evaluation into a folder; returns the names of what was written.
+
+    Args:
+        result: the evaluation.
+        folder: is made if needed.
+        cost_file: the user's file of costs, which a rerun needs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     write_scores(result, folder)
     names = ["result.json", "scores.csv"]
@@ -29,6 +37,10 @@ def write_evaluation(result: StudyResult, folder: Path) -> list[str]:
         part = folder / f".{names[-1]}"
         evaluation.summaries.to_netcdf(part, engine="h5netcdf")
         os.replace(part, folder / names[-1])
+    first = result.evaluations[0]
+    study = result.study.replace(fidelity=first.fidelity, num_datasets=first.num_datasets)
+    command = add_cost_file(["designstudio", "evaluate", STUDY, "--out", AGAIN], cost_file, folder)
+    names += keep_run(folder, command, study=study)
     return [*names, *write_figures(draw_evaluation(result), folder)]
 
 
@@ -37,6 +49,7 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
     study = result.study
     summaries = {evaluation.design.name: evaluation.summaries for evaluation in result.evaluations}
     figures = {
+        "designs": draw_designs({design.name: design for design in study.designs}, title=study.title),
         "recovery": draw_recovery(summaries, interval=study.interval, title="Posterior against truth"),
         "contraction": draw_contraction(summaries, title="Error against contraction"),
         "coverage": draw_coverage(summaries, interval=study.interval, title="Coverage of intervals"),

@@ -1,7 +1,8 @@
 """Finalists of a search and the study's own designs, on fresh data sets: marks that several figures share."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import holoviews as hv
 import numpy as np
@@ -36,14 +37,34 @@ def list_fresh(result: SearchResult) -> list[Fresh]:
     """Finalists, then the study's own designs; none if nothing was verified."""
     if result.verification is None:
         return []
-    finalists = [Fresh(f.design.name, f.trial.number, f.fresh, FINALIST) for f in result.verification.finalists]
-    own = []
+    finalists = [(f.design.name, f.trial.number, f.fresh) for f in result.verification.finalists]
     references = zip(result.verification.references, result.verification.reference_scores, strict=True)
-    for place, (evaluation, scores) in enumerate(references):
-        name = evaluation.design.name
+    return _give_looks(finalists, [(evaluation.design.name, scores) for evaluation, scores in references])
+
+
+def read_fresh_record(record: Mapping[str, Any]) -> list[Fresh]:
+    """The same from the result.json of a search."""
+    finalists = [
+        (f"finalist-{place + 1}", int(entry["number"]), _read_scores(entry["fresh"]))
+        for place, entry in enumerate(record.get("finalists", []))
+    ]
+    references = [(str(entry["evaluation"]["name"]), _read_scores(entry["fresh"])) for entry in record.get("references", [])]
+    return _give_looks(finalists, references)
+
+
+def _give_looks(
+    finalists: Sequence[tuple[str, int, dict[str, Score]]], references: Sequence[tuple[str, dict[str, Score]]]
+) -> list[Fresh]:
+    found = [Fresh(name, number, scores, FINALIST) for name, number, scores in finalists]
+    for place, (name, scores) in enumerate(references):
         look = Series(f"{name}, fresh data", _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)])
-        own.append(Fresh(name, None, scores, look))
-    return [*finalists, *own]
+        found.append(Fresh(name, None, scores, look))
+    return found
+
+
+def _read_scores(scores: Mapping[str, Mapping[str, float | None]]) -> dict[str, Score]:
+    numbers = {label: (score["value"], score["mcse"]) for label, score in scores.items()}
+    return {label: Score(*(math.nan if n is None else float(n) for n in pair)) for label, pair in numbers.items()}
 
 
 def list_looks(fresh: Sequence[Fresh]) -> list[Series]:

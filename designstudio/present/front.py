@@ -67,12 +67,13 @@ def compute_front(result: SearchResult, across: Measure, up: Measure) -> Front:
     return Front(number, x, y, is_best, stairs)
 
 
-def draw_front(result: SearchResult, *, title: str = "") -> hv.Layout:
+def draw_front(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] | None = None) -> hv.Layout:
     """Candidates with their errors, the front, the finalists on fresh data, and the study's own designs.
 
     Args:
         result: of a search with several objectives; with more than two, the first is drawn against each of the others.
         title: stands above the figure; by default the study's.
+        fresh: designs on fresh data; by default those of the result.
 
     Raises:
         StudioError: if there is only one objective.
@@ -80,7 +81,7 @@ def draw_front(result: SearchResult, *, title: str = "") -> hv.Layout:
     up, *others = result.objectives
     if not others:
         raise StudioError("A front needs two objectives or more, but the search has one.")
-    fresh = list_fresh(result)
+    fresh = list_fresh(result) if fresh is None else fresh
     fronts = {across: compute_front(result, across, up) for across in others}
     if not any(front.number.size for front in fronts.values()):
         return figures.say_instead("No design keeps to all constraints yet.", title=title or result.question.title)

@@ -105,14 +105,15 @@ def orient(measure: Measure, value: np.ndarray | float) -> np.ndarray:
     return np.asarray(-value if measure.is_larger_better else value)
 
 
-def draw_history(result: SearchResult, *, title: str = "") -> hv.Layout:
+def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] | None = None) -> hv.Layout:
     """Value of each objective against the number of the trial, and the finalists on fresh data.
 
     Args:
         result: of the search, finished or not.
         title: stands above the figure; by default the study's.
+        fresh: designs on fresh data; by default those of the result.
     """
-    fresh = list_fresh(result)
+    fresh = list_fresh(result) if fresh is None else fresh
     histories = {measure: compute_history(result, measure, fresh) for measure in result.objectives}
     if not any(cloud.number.size for history in histories.values() for cloud in history.kinds):
         return figures.say_instead("No trial has a value yet.", title=title or result.question.title)

@@ -80,7 +80,13 @@ def compute_isolines(power: xr.DataArray, levels: tuple[float, ...] = LEVELS) ->
     return isolines
 
 
-def draw_power_curve(curves: xr.Dataset, *, target: float = TARGET, title: str = "") -> hv.Layout:
+def draw_power_curve(
+    curves: xr.Dataset,
+    *,
+    target: float = TARGET,
+    title: str = "",
+    axes: tuple[float, float] = figures.AXES_INCHES,
+) -> hv.Layout:
     """Power against a variable of the design, a curve for each goal.
 
     Args:
@@ -88,6 +94,7 @@ def draw_power_curve(curves: xr.Dataset, *, target: float = TARGET, title: str =
             `long_name` and `units`, or else by its name).
         target: the power that one wants; a line.
         title: stands above the figure.
+        axes: inches between the axes' ends, across and up.
     """
     dim = _find_variable(curves)
     rows = compute_power_curves(curves)
@@ -103,6 +110,7 @@ def draw_power_curve(curves: xr.Dataset, *, target: float = TARGET, title: str =
     ticks = list(enumerate(map(str, curves[dim].values))) if _has_text(curves, dim) else None
     panel = figures.frame_panel(
         hv.Overlay(parts),
+        axes=axes,
         xlabel=_name_axis(curves[dim]),
         ylabel="power",
         xlim=xlim,
@@ -111,16 +119,25 @@ def draw_power_curve(curves: xr.Dataset, *, target: float = TARGET, title: str =
         yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
     )
     legend = [*series.values(), wanted]
-    return figures.arrange_panels([panel], num_columns=1, title=title, legend=legend)
+    return figures.arrange_panels([panel], num_columns=1, title=title, legend=legend, axes=axes)
 
 
-def draw_power_contours(power: xr.DataArray, *, levels: tuple[float, ...] = LEVELS, title: str = "") -> hv.Layout:
+def draw_power_contours(
+    power: xr.DataArray,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    target: float = TARGET,
+    title: str = "",
+    axes: tuple[float, float] = figures.AXES_INCHES,
+) -> hv.Layout:
     """Power over the numbers of participants and trials: the darker the higher, with lines at the levels.
 
     Args:
         power: over `participants` and `trials`, at least two of each; NaN where it is unknown.
         levels: where the lines are.
+        target: the power that one wants; its line is thicker.
         title: stands above the figure.
+        axes: inches between the axes' ends, across and up.
     """
     x, y, z = _grid(power)
     across, up = _limits(power)
@@ -136,17 +153,18 @@ def draw_power_contours(power: xr.DataArray, *, levels: tuple[float, ...] = LEVE
         parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
     for level, line, place in compute_isolines(power, levels):
         look = Series("", BLACK, dash="solid")
-        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == TARGET else 0.9))
+        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == target else 0.9))
         if place is not None:
             parts.append(theme.style_texts(hv.Labels(([place[0]], [place[1]], [f"{level:g}"])), "black"))
     panel = figures.frame_panel(
         hv.Overlay(parts),
+        axes=axes,
         xlabel=_name_axis(power["participants"]),
         ylabel=_name_axis(power["trials"]),
         xlim=across,
         ylim=up,
     )
-    return figures.arrange_panels([panel], num_columns=1, title=title)
+    return figures.arrange_panels([panel], num_columns=1, title=title, axes=axes)
 
 
 def _make_shape(points: np.ndarray, starts: np.ndarray) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,40 @@ from designstudio.present.designs import draw_designs
 from designstudio.present.files import write_figures, write_text
 from designstudio.present.front import draw_front
 from designstudio.present.history import draw_history
+from designstudio.present.runs import AGAIN, STUDY, add_cost_file, keep_run
 from designstudio.present.tables import write_csv
 from designstudio.present.variables import draw_importance, draw_parallel
 from designstudio.search.finalists import Verification
 from designstudio.search.results import SearchResult
+from designstudio.search.verdict import describe_search
 from designstudio.study import Study, StudyFileError, write_study
 
 WINNER, FINALISTS = "winner", "finalists"
 
 
-def write_search(result: SearchResult, folder: Path) -> list[str]:
-    """Write everything about a search into a folder; returns the names of what was written."""
+def write_search(
+    result: SearchResult, folder: Path, *, cost_file: Path | None = None, sentences: Sequence[str] = ()
+) -> list[str]:
+    """Write everything about a search into a folder; returns the names of what was written.
+
+    Args:
+        result: the search.
+        folder: is made if needed.
+        cost_file: the user's file of costs, which a rerun needs.
+        sentences: what it has found; see `designstudio.search.verdict`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    record = {**result.as_dict(), "verdict": describe_search(result)}
+    write_text(folder / "result.json", json.dumps(record, indent=2) + "\n")
     names = ["result.json"]
     if result.records:
         write_csv(folder / "trials.csv", list_trials(result))
         names.append("trials.csv")
     names += _write_best(result, folder)
-    return [*names, *write_figures(draw_search(result), folder)]
+    names += write_figures(draw_search(result), folder)
+    command = ["designstudio", "search", STUDY, "--trials", str(max(1, len(result.finished))), "--out", AGAIN]
+    command = add_cost_file(command, cost_file, folder)
+    return [*names, *keep_run(folder, command, study=result.question, sentences=sentences)]
 
 
 def add_best(result: SearchResult) -> Study | None:

@@ -18,12 +18,13 @@ HEARTBEAT, PATIENT_BEATS = 10, 4
 PATIENCE = 10
 
 
-def open_storage(target: str, *, heartbeat: int = HEARTBEAT) -> BaseStorage:
+def open_storage(target: str, *, heartbeat: int = HEARTBEAT, only_reads: bool = False) -> BaseStorage:
     """Open a journal file, or a database by its URL.
 
     Args:
         target: path or URL.
         heartbeat: seconds between signs of life of a worker.
+        only_reads: for those who watch: nothing is repaired, because others may be writing, and nothing is created.
 
     Raises:
         StudioError: if it cannot be reached.
@@ -31,7 +32,7 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT) -> BaseStorage:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     if "://" not in target:
-        return _open_journal(Path(target))
+        return _open_journal(Path(target), repairs=not only_reads)
     url = target.replace("postgresql://", "postgresql+psycopg://", 1).replace("postgres://", "postgresql+psycopg://", 1)
     # A connection that the database closed meanwhile is opened again; many workers may share the database.
     engine: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2, "max_overflow": 2}
@@ -44,6 +45,7 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT) -> BaseStorage:
             heartbeat_interval=heartbeat,
             grace_period=heartbeat * PATIENT_BEATS,
             heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
+            skip_table_creation=only_reads,
         )
     except (SQLAlchemyError, ImportError, RuntimeError, OSError) as error:
         raise StudioError(
@@ -59,8 +61,8 @@ def close_storage(storage: BaseStorage) -> None:
         storage.engine.dispose()
 
 
-def _open_journal(path: Path) -> BaseStorage:
-    if path.exists():
+def _open_journal(path: Path, *, repairs: bool = True) -> BaseStorage:
+    if repairs and path.exists():
         _drop_torn_line(path)
     # Only Windows has no links to lock with.
     lock = JournalFileOpenLock(str(path)) if os.name == "nt" else None

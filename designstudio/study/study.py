@@ -117,6 +117,18 @@ class Study:
                 return design
         raise UnknownNameError("design", name, [design.name for design in self.designs])
 
+    def choose_design(self, name: str | None) -> Design:
+        """The design called `name`, or the first one.
+
+        Raises:
+            StudioError: if there is no such design, or none at all.
+        """
+        if name is None and self.designs:
+            return self.designs[0]
+        if not self.designs:
+            raise StudioError("The study names no designs: add [[designs]] to it.")
+        return self.design(name or "")
+
 
 @functools.cache
 def _read_actor(source: str | Path, _: int) -> AbstractActor:

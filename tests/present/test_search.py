@@ -11,7 +11,7 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.results import Convergence, Evaluation
 from designstudio.present.designs import CLOSEST, MOST_STROKES, compute_rows, draw_designs, find_level
 from designstudio.present.figures import save_figure
-from designstudio.present.fresh import list_fresh
+from designstudio.present.fresh import list_fresh, read_fresh_record
 from designstudio.present.front import compute_front, draw_front
 from designstudio.present.history import compute_history, draw_history
 from designstudio.present.search import add_best, draw_search, write_search
@@ -58,7 +58,8 @@ def make_record(
     given = {"sigma_low": 0.06, "sigma_high": 0.3, "levels": 2, "low_share": 0.5, "trials": 60}
     given |= {"stimuli.distribution": "uniform", "stimuli.num_values": 2, **parameters}
     scores = {RMSE.label: Score(value, mcse), MINUTES.label: Score(minutes, 0.0), GAIN.label: Score(gain, 0.1)}
-    return TrialRecord(number, state, given, {}, scores, num_datasets, 0, {"limit": over}, None, 1.5, 0, "me")
+    design = {"levels": [{"sigma": 0.06}, {"sigma": 0.3}], "trials": [30, 30], "stimuli": "uniform", "minutes": minutes}
+    return TrialRecord(number, state, given, design, scores, num_datasets, 0, {"limit": over}, None, 1.5, 0, "me")
 
 
 RECORDS = (
@@ -324,7 +325,8 @@ def test_a_question_that_no_file_can_hold_loses_nothing_else(tmp_path):
 
 
 def test_everything_is_written(tmp_path):
-    names = write_search(make_result(RMSE, MINUTES), tmp_path)
+    result = make_result(RMSE, MINUTES)
+    names = write_search(result, tmp_path)
     assert names == [
         "result.json",
         "trials.csv",
@@ -334,14 +336,19 @@ def test_everything_is_written(tmp_path):
         "importance.png",
         "parallel.png",
         "designs.png",
+        "as-run.toml",
+        "as-run.json",
     ]
-    assert json.loads((tmp_path / "result.json").read_text())["front"] == [0, 2, 5]
+    record = json.loads((tmp_path / "result.json").read_text())
+    assert record["front"] == [0, 2, 5]
+    assert record["verdict"][0].startswith("7 designs were tried")
+    assert [entry[1:] for entry in read_fresh_record(record)] == [entry[1:] for entry in list_fresh(result)]
     rows = read_csv(tmp_path / "trials.csv")
     assert [row["state"] for row in rows] == [record.state for record in RECORDS]
     assert rows[3]["is_feasible"] == "False"
     assert rows[1]["num_datasets"] == "16"
     assert (rows[2]["RMSE of mu_0, beta value"], rows[2]["minutes value"]) == ("0.15", "6")
-    for name in names[3:]:
+    for name in names[3:8]:
         assert not find_picture_faults(tmp_path / name)
         assert "<svg" in (tmp_path / name).with_suffix(".svg").read_text()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

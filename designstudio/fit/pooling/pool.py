@@ -45,10 +45,10 @@ def pool_subjects(
         A DataTree with the groups
 
         - `group`: for each parameter `<name>_median`, the value of the median subject, and `<name>_spread`, the standard
-          deviation over subjects on the scale of the group (see `designstudio.fit.pooling`);
+            deviation over subjects on the scale of the group (see `designstudio.fit.pooling`);
         - `posterior`: the pooled draws of every subject, laid out as the separate ones;
         - `diagnostics`: for each subject `num_supporting`, the effective number of separate draws that its pooled ones come
-          from, and `is_good`, false with a `reason` if they are too few;
+            from, and `is_good`, false with a `reason` if they are too few;
         - `convergence`: `rhat` and `ess` of the group's quantities;
         - `excluded`: the subjects that were left out, with the reasons of their fits.
 

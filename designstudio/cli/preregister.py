@@ -1,0 +1,58 @@
+"""`designstudio preregister`: freeze a plan before the data come."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.parameters import STIMULUS_UNIT
+
+
+def preregister(
+    study: Annotated[Path, typer.Argument(help="A study file.", metavar="STUDY")],
+    out: Annotated[Path, typer.Option(help="Folder for the record; nothing in it is overwritten.", metavar="DIR")],
+    design: Annotated[str | None, typer.Option(help="Name of the design to run; default: the study's first.")] = None,
+    participants: Annotated[int | None, typer.Option(help="How many take part; default: the design's participants.")] = None,
+    min_trials: Annotated[int, typer.Option(help="Participants with fewer trials will be left out.")] = 10,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Which rows of the data will be kept, such as 'rt < 2.5'.", metavar="FILTER")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="Unit of stimuli and responses, such as s.")] = STIMULUS_UNIT,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="A further rule, recorded word for word; may be repeated.", metavar="TEXT")
+    ] = None,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Record a plan with its fingerprint: design, model, priors, population, decisions, exclusions, versions.
+
+    Example: designstudio preregister study.toml --design two-levels --participants 20 --out record
+    """
+    from designstudio.lab.record import RecordOptions, make_record  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.lab.record_files import RECORD, TEXT, save_record  # noqa: PLC0415
+    from designstudio.lab.record_text import list_goals  # noqa: PLC0415
+    from designstudio.study.file import read_study  # noqa: PLC0415
+
+    use_cost_file(cost_file)
+    check_output(json)
+    check_output(out)
+    question = read_study(study)
+    chosen = question.choose_design(design)
+    options = RecordOptions(participants, min_trials, tuple(where or ()), unit, tuple(rule or ()))
+    record = make_record(question, chosen, options)
+    save_record(record, out)
+    people = record.content["participants"]
+    groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
+    typer.echo(f"Design {chosen.name!r}: {people['each_group']} participants{groups}, {chosen.num_trials} trials each.")
+    for sentence in list_goals(record.content):
+        typer.echo(f"• {sentence}")
+    typer.echo(f"Fingerprint {record.fingerprint}")
+    names = [shlex.quote(str(path)) for path in (out, study)]
+    typer.echo(
+        f"Wrote {RECORD} and {TEXT} to {out}. Deposit them where the date is certified; later, run\n"
+        f"  designstudio verify {names[0]} --study {names[1]} --data DATA"
+    )
+    summary = {"fingerprint": record.fingerprint, "design": chosen.name, "participants": people, "trials": chosen.num_trials}
+    write_json(json, {**summary, "goals": list_goals(record.content), "folder": str(out)})

@@ -1,0 +1,62 @@
+"""`designstudio schedule`: trial lists for the laboratory."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.parameters import STIMULUS_UNIT
+
+
+def schedule(
+    study: Annotated[Path, typer.Argument(help="A study file.", metavar="STUDY")],
+    out: Annotated[Path, typer.Option(help="Folder for the lists; nothing in it is overwritten.", metavar="DIR")],
+    design: Annotated[str | None, typer.Option(help="Name of the design to run; default: the study's first.")] = None,
+    participants: Annotated[int | None, typer.Option(help="How many lists; default: the design's participants.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random; default: the study's.")] = None,
+    order: Annotated[str | None, typer.Option(help="blocked or interleaved; default: what suits the design.")] = None,
+    max_repeats: Annotated[
+        int | None,
+        typer.Option(help="Most trials in a row of the same condition (if interleaved), or stimulus (of a grid or list)."),
+    ] = None,
+    unit: Annotated[str, typer.Option(help="Unit of stimuli and responses, such as s.")] = STIMULUS_UNIT,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Fill in simulated responses, to try out the analysis.")
+    ] = False,
+    cost_file: CostFileOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Write randomised trial lists for PsychoPy and jsPsych, and a Psych-DS folder for the responses.
+
+    The stimuli are those that the evaluation of the study shows. The same seed gives the same files, and more participants
+    leave the earlier lists as they are.
+
+    Example: designstudio schedule study.toml --design two-levels --participants 20 --seed 1 --out lists
+    """
+    from designstudio.lab.formats.files import save_schedule  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.lab.formats.readme import describe_order  # noqa: PLC0415
+    from designstudio.lab.schedule import ScheduleOptions, make_schedule, suit_order  # noqa: PLC0415
+    from designstudio.study.file import read_study  # noqa: PLC0415
+
+    use_cost_file(cost_file)
+    check_output(json)
+    check_output(out)
+    question = read_study(study).replace(seed=seed)
+    chosen = question.choose_design(design)
+    options = ScheduleOptions(suit_order(chosen) if order is None else order, max_repeats, unit, simulate)
+    made = make_schedule(question, chosen, options, num_participants=participants)
+    record = save_schedule(made, out)
+    num = len(made.lists)
+    typer.echo(
+        f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials, about {chosen.minutes:.1f} minutes each, from "
+        f"design {chosen.name!r}, seed {question.seed}."
+    )
+    for sentence in (*describe_order(made), *made.notes):
+        typer.echo(sentence)
+    typer.echo(f"Design {record['design_fingerprint']}.")
+    typer.echo(
+        f"Wrote {out}: see its README.txt. When the responses are in, run\n  designstudio fit {shlex.quote(str(out))}"
+    )
+    write_json(json, record)

@@ -1,0 +1,1 @@
+"""The studio in the browser: pages that show what the library computes, and start what takes longer in jobs."""

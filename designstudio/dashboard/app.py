@@ -1,0 +1,127 @@
+"""The whole studio, for one visitor."""
+
+import html as escaping
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import param
+
+from designstudio.dashboard.offline import stay_offline
+from designstudio.dashboard.pages.design import DesignPage
+from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
+from designstudio.design import Design
+from designstudio.jobs import Job, JobShelf
+from designstudio.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
+from designstudio.study import Study, read_study
+
+stay_offline()
+
+TITLE = "designstudio"
+DESIGN, SEARCHING, FITTING, POWERS, RUNS = "Design", "Search", "Fit", "Power", "Runs"
+WAITING = "<p class='muted'>One moment ...</p>"
+PAGE_OF_KIND = {EVALUATE: DESIGN, SEARCH: SEARCHING, FIT: FITTING, POWER: POWERS, PLAN: DESIGN}
+
+
+class Studio:
+    """All pages. Those that nobody has looked at yet are not built: the first should be there at once."""
+
+    def __init__(self, shelf: JobShelf) -> None:
+        self.shelf, self.choice = shelf, DesignChoice()
+        self._built: dict[str, Any] = {DESIGN: DesignPage(self.choice, shelf)}
+        self._makers: dict[str, Callable[[], Any]] = {
+            SEARCHING: self._make_search,
+            FITTING: self._make_fit,
+            POWERS: self._make_power,
+            RUNS: self._make_runs,
+        }
+        self._rooms = {name: pn.Column(html(WAITING), sizing_mode="stretch_width", min_height=600) for name in self._makers}
+        self.tabs = pn.Tabs((DESIGN, self._built[DESIGN]), *self._rooms.items(), dynamic=True, sizing_mode="stretch_width")
+        self.tabs.param.watch(self._enter, "active")
+        self._find_running()
+
+    def page(self, name: str) -> Any:
+        """A page, built if it is new."""
+        if name not in self._built:
+            self._built[name] = self._makers[name]()
+            self._rooms[name].objects = [self._built[name]]
+        return self._built[name]
+
+    def show(self, name: str) -> None:
+        """Go to a page."""
+        self.page(name)
+        self.tabs.active = [DESIGN, *self._rooms].index(name)
+
+    def open_job(self, job: Job) -> None:
+        """Show a run where it belongs."""
+        name = PAGE_OF_KIND.get(job.kind, RUNS)
+        if job.kind == PLAN:
+            self.open_plan(job)
+            return
+        # Shown first: Panel looks elsewhere for the style sheets of what is not part of a page yet.
+        self.show(name)
+        self.page(name).open(job)
+
+    def open_plan(self, job: Job) -> None:
+        """Work on the study that a plan has written."""
+        self.open_design(read_study(job.folder / STUDY))
+
+    def open_design(self, study: Study, design: Design | None = None) -> None:
+        """Work on one design of a study."""
+        self.show(DESIGN)
+        self.page(DESIGN).take(study, design)
+
+    def _enter(self, event: param.parameterized.Event) -> None:
+        name = [DESIGN, *self._rooms][event.new]
+        self.page(name)
+
+    def _find_running(self) -> None:
+        """Work that runs is found again by every tab; pages of their own find theirs when they are built."""
+        # A plan has nothing to show before it ends; the page of its fit finds it.
+        running = next((job for job in self.shelf.list() if job.is_active and job.kind != PLAN), None)
+        if running is not None:
+            self.open_job(running)
+
+    def _make_search(self) -> Any:
+        from designstudio.dashboard.pages.search import SearchPage  # noqa: PLC0415  (built when somebody looks)
+
+        return SearchPage(self.choice, self.shelf, on_open=self.open_design)
+
+    def _make_fit(self) -> Any:
+        from designstudio.dashboard.pages.fit import FitPage  # noqa: PLC0415
+
+        return FitPage(self.choice, self.shelf, on_plan=self.open_plan)
+
+    def _make_power(self) -> Any:
+        from designstudio.dashboard.pages.power import PowerPage  # noqa: PLC0415
+
+        return PowerPage(self.choice, self.shelf)
+
+    def _make_runs(self) -> Any:
+        from designstudio.dashboard.pages.runs import RunsPage  # noqa: PLC0415
+
+        return RunsPage(self.shelf, on_open=self.open_job)
+
+
+def build_studio(shelf: JobShelf | None = None) -> pn.template.base.BasicTemplate:
+    """The studio in its template."""
+    studio = Studio(JobShelf() if shelf is None else shelf)
+    template = pn.template.BootstrapTemplate(
+        title=TITLE,
+        header_background=ACCENT,
+        theme="dark" if is_dark() else "default",
+        raw_css=[CSS],
+        site_url="./",
+    )
+    template.header.append(_link_to_other_theme())
+    template.main.append(studio.tabs)
+    return template
+
+
+def _link_to_other_theme() -> pn.pane.HTML:
+    other, label = ("default", "light") if is_dark() else ("dark", "dark")
+    return pn.pane.HTML(
+        f'<a href="?theme={escaping.escape(other)}" style="color:white" aria-label="{label} theme">{label} theme</a>',
+        margin=(10, 10),
+    )

@@ -1,0 +1,98 @@
+"""Prior against cost: where the posterior of a typical participant lies, by design."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from designstudio.dashboard.figures.live import add_hover, make_figure
+from designstudio.dashboard.theme import text_color
+from designstudio.evaluate.preview import outline_pair
+from designstudio.evaluate.results import Evaluation
+
+PROBS = (0.94, 0.5)
+
+
+class Shown(NamedTuple):
+    """An evaluation in a figure.
+
+    Attributes:
+        label: for the hover.
+        evaluation: of a design.
+        color: its own.
+        is_simulated: drawn as a thick line, with the posterior mean of each simulated participant; predictions are filled.
+    """
+
+    label: str
+    evaluation: Evaluation
+    color: str
+    is_simulated: bool = False
+
+
+def find_pair(evaluation: Evaluation) -> tuple[str, str]:
+    """Prior and cost parameter that depend on each other most; without a cost parameter, the first two there are."""
+    found = evaluation.identifiability
+    if found.prior_cost_pair is not None:
+        return found.prior_cost_pair
+    names = list(found.parameters)
+    return names[0], names[min(1, len(names) - 1)]
+
+
+class PosteriorFigure:
+    """Regions of 50 % and 94 %, and the truth."""
+
+    def __init__(self) -> None:
+        self._regions = ColumnDataSource({name: [] for name in ("xs", "ys", "color", "design", "fill", "width")})
+        self._means = ColumnDataSource({name: [] for name in ("x", "y", "color", "design")})
+        self._truth = ColumnDataSource({"x": [], "y": []})
+        self.figure: figure = make_figure("", "")
+        regions = self.figure.patches(
+            "xs", "ys", source=self._regions, fill_color="color", fill_alpha="fill", line_color="color", line_width="width"
+        )
+        self.figure.scatter("x", "y", source=self._means, color="color", size=4, alpha=0.5, line_color=None)
+        self.figure.scatter("x", "y", source=self._truth, marker="x", size=13, line_width=2.5, color=text_color())
+        add_hover(self.figure, [regions], [("", "@design")])
+
+    def show(self, shown: Sequence[Shown], labels: Mapping[str, str]) -> None:
+        """Replace the data; the first decides about the pair.
+
+        Args:
+            shown: all designs.
+            labels: of the axes, by parameter.
+        """
+        pair = find_pair(shown[0].evaluation)
+        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = (labels.get(name, name) for name in pair)
+        rows = []
+        for item in shown:
+            for prob in PROBS:
+                corners = outline_pair(item.evaluation, pair, prob)
+                if corners is not None:
+                    fill, width = (0.0, 2.6) if item.is_simulated else (0.18, 1.2)
+                    rows.append((corners[:, 0], corners[:, 1], item.color, f"{item.label}, {prob:.0%}", fill, width))
+        names = ("xs", "ys", "color", "design", "fill", "width")
+        self._regions.data = {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        points = [(item, _list_means(item.evaluation, pair)) for item in shown if item.is_simulated]
+        self._means.data = {
+            "x": np.concatenate([np.empty(0), *(means[:, 0] for _, means in points)]),
+            "y": np.concatenate([np.empty(0), *(means[:, 1] for _, means in points)]),
+            "color": [item.color for item, means in points for _ in means],
+            "design": [item.label for item, means in points for _ in means],
+        }
+        truth = _choose(shown[0].evaluation, "truth", pair)
+        x, y = np.exp(np.log(truth).mean(axis=0)) if truth.size else (np.nan, np.nan)
+        self._truth.data = {"x": [x], "y": [y]}
+
+
+def _list_means(evaluation: Evaluation, pair: tuple[str, str]) -> np.ndarray:
+    means = _choose(evaluation, "mean", pair)
+    return means[evaluation.summaries["is_good"].values] if means.size else means
+
+
+def _choose(evaluation: Evaluation, variable: str, pair: tuple[str, str]) -> np.ndarray:
+    """Values over (dataset, both); empty if one of them is not estimated."""
+    names = evaluation.summaries["quantity"].values.tolist()
+    if not set(pair) <= set(names):
+        return np.empty((0, 2))
+    return evaluation.summaries[variable].values[:, [names.index(name) for name in pair]]

@@ -1,0 +1,101 @@
+"""The levels of a design as points to drag, and as sliders for those who would rather type."""
+
+import numpy as np
+import panel as pn
+import param
+
+from designstudio.dashboard.figures.levels import LevelFigure, Levels
+from designstudio.dashboard.state.design import MOST_LEVELS, MOST_TRIALS, DesignChoice
+from designstudio.parameters import SIGMA
+
+LOWEST, HIGHEST = SIGMA.box.low, 0.4
+FEWEST_TRIALS = 5
+SUBSCRIPTS = "₁₂₃₄"
+
+
+class LevelEditor(pn.viewable.Viewer):
+    """Each point is a level: across its uncertainty, up its trials."""
+
+    def __init__(self, choice: DesignChoice) -> None:
+        super().__init__()
+        self._choice, self._is_syncing = choice, False
+        self.number = pn.widgets.RadioButtonGroup(
+            name="uncertainty levels", options=list(range(1, MOST_LEVELS + 1)), value=len(choice.sigmas), button_type="light"
+        )
+        self.sigmas = [
+            pn.widgets.FloatSlider(
+                name=f"σ{SUBSCRIPTS[k]} (log units)", start=LOWEST, end=SIGMA.box.high, step=0.005,
+                sizing_mode="stretch_width", margin=(2, 8),
+            )
+            for k in range(MOST_LEVELS)
+        ]  # fmt: skip
+        self.trials = [
+            pn.widgets.IntSlider(
+                name=f"trials at σ{SUBSCRIPTS[k]}", start=FEWEST_TRIALS, end=MOST_TRIALS, step=5,
+                sizing_mode="stretch_width", margin=(2, 8),
+            )
+            for k in range(MOST_LEVELS)
+        ]  # fmt: skip
+        self._rows = [pn.Row(self.sigmas[k], self.trials[k], margin=0) for k in range(MOST_LEVELS)]
+        self._figure = LevelFigure(
+            most_levels=MOST_LEVELS, most_trials=MOST_TRIALS, highest=HIGHEST, on_drag=self._take_points
+        )
+        self.number.param.watch(self._take_number, "value")
+        for widget in (*self.sigmas, *self.trials):
+            widget.param.watch(self._take_sliders, "value_throttled")
+        choice.param.watch(self._show, ["sigmas", "trials"])
+        self._show()
+
+    def _show(self, *_: param.parameterized.Event) -> None:
+        """Widgets and points say what the choice says."""
+        if self._is_syncing:
+            return
+        self._is_syncing = True
+        try:
+            self.number.value = len(self._choice.sigmas)
+            pairs = list(zip(self._choice.sigmas, self._choice.trials, strict=True))
+            for k, row in enumerate(self._rows):
+                row.visible = k < len(pairs)
+                if k < len(pairs):
+                    self.sigmas[k].value, self.trials[k].value = float(pairs[k][0]), int(pairs[k][1])
+            self._figure.show(pairs)
+        finally:
+            self._is_syncing = False
+
+    def _take_points(self, levels: Levels) -> None:
+        if not levels:
+            # Somebody removed the last one: put it back.
+            self._show()
+            return
+        sigmas = [round(float(np.clip(sigma, LOWEST, SIGMA.box.high)), 3) for sigma, _ in levels][:MOST_LEVELS]
+        trials = [int(np.clip(trials, FEWEST_TRIALS, MOST_TRIALS)) for _, trials in levels][:MOST_LEVELS]
+        self._change(sigmas, trials)
+
+    def _take_number(self, event: param.parameterized.Event) -> None:
+        if self._is_syncing:
+            return
+        sigmas, trials = list(self._choice.sigmas), list(self._choice.trials)
+        total = sum(trials)
+        while len(sigmas) < event.new:
+            sigmas.append(min(max(sigmas) * 1.5, HIGHEST))
+        # The same time for the participant, shared equally.
+        self._change(sigmas[: event.new], [max(FEWEST_TRIALS, total // event.new)] * event.new)
+
+    def _take_sliders(self, _: param.parameterized.Event) -> None:
+        if self._is_syncing:
+            return
+        num = len(self._choice.sigmas)
+        self._change([float(w.value) for w in self.sigmas[:num]], [int(w.value) for w in self.trials[:num]])
+
+    def _change(self, sigmas: list[float], trials: list[int]) -> None:
+        if sigmas != self._choice.sigmas or trials != self._choice.trials:
+            self._choice.param.update(sigmas=sigmas, trials=trials)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            pn.Row(pn.widgets.StaticText(value="uncertainty levels", margin=(10, 8)), self.number),
+            pn.pane.Bokeh(self._figure.figure, sizing_mode="stretch_width"),
+            *self._rows,
+            sizing_mode="stretch_width",
+            margin=0,
+        )

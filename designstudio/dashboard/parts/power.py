@@ -1,0 +1,115 @@
+"""Power in words and tables: the smallest experiment that reaches a target."""
+
+import html as escaping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from designstudio.dashboard.parts.trials import write_table
+from designstudio.score.monte_carlo import Score
+
+# Errors by which a power must be above the target for nobody to doubt it.
+SURELY = 2.0
+
+
+class Smallest(NamedTuple):
+    """A size that reaches the target."""
+
+    sizes: dict[str, int]
+    power: Score
+
+
+def find_smallest(power: xr.Dataset, target: float) -> Smallest | None:
+    """The smallest size whose power reaches the target; None if none does.
+
+    Args:
+        power: `value` and `mcse` over one size, or over `participants` and `trials`: then the smallest is the one with the
+            fewest trials of all participants together.
+        target: power that one wants.
+    """
+    dims = [str(dim) for dim in power["value"].dims]
+    grids = np.meshgrid(*(power[dim].values.astype(float) for dim in dims), indexing="ij")
+    value = power["value"].values.astype(float)
+    reached = np.argwhere(np.nan_to_num(value, nan=-1.0) >= target)
+    if not len(reached):
+        return None
+    total = np.prod(grids, axis=0)
+    # Of those with equally many trials, the one with the highest power.
+    best = min(map(tuple, reached), key=lambda place: (total[place], -value[place]))
+    sizes = {dim: int(grid[best]) for dim, grid in zip(dims, grids, strict=True)}
+    return Smallest(sizes, Score(float(value[best]), float(power["mcse"].values[best])))
+
+
+def say_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
+    """The smallest size in a sentence."""
+    found = find_smallest(power, target)
+    if found is None:
+        value = power["value"].values.astype(float)
+        if not np.isfinite(value).any():
+            return "No size has a power: too few fits worked."
+        place = np.unravel_index(int(np.nanargmax(value)), value.shape)
+        best = Score(float(value[place]), float(power["mcse"].values[place]))
+        return f"None of these sizes reaches {target:g}: the highest power is {_say(best)}."
+    return f"{_say_sizes(found.sizes, seconds_per_trial)} reach {_say(found.power)}."
+
+
+def say_doubt(power: xr.Dataset, target: float) -> str:
+    """Whether the smallest size may fall short of the target; empty if it surely does not, or there is none."""
+    found = find_smallest(power, target)
+    if found is None or found.power.value - SURELY * found.power.mcse >= target:
+        return ""
+    return f"Within two errors it may fall short of {target:g}: try more data sets, or take a larger size."
+
+
+def write_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
+    """A sentence for each goal."""
+    sentences = []
+    for goal in power["goal"].values:
+        of_goal = power.sel(goal=goal)
+        mood = "bad" if find_smallest(of_goal, target) is None else "good"
+        said = escaping.escape(say_smallest(of_goal, target, seconds_per_trial))
+        sentences.append(
+            f'<p><span class="muted">{escaping.escape(str(goal))}:</span> <span class="{mood}">{said}</span> '
+            f'<span class="muted">{say_doubt(of_goal, target)}</span></p>'
+        )
+    return "".join(sentences)
+
+
+def write_power(power: xr.Dataset) -> str:
+    """A table for each goal: sizes down, and participants across where there are two."""
+    tables = []
+    for goal in power["goal"].values:
+        of_goal = power.sel(goal=goal)
+        *across, down = [str(dim) for dim in of_goal["value"].dims]
+        heads = [down, *([f"{number:g} {across[0]}" for number in of_goal[across[0]].values] if across else ["power"])]
+        rows = []
+        for size in of_goal[down].values:
+            row = of_goal.sel({down: size})
+            pairs = zip(np.atleast_1d(row["value"].values), np.atleast_1d(row["mcse"].values), strict=True)
+            rows.append([f"{size:g}", *(_say(Score(float(value), float(mcse))) for value, mcse in pairs)])
+        title = f"<p class='muted'>{escaping.escape(str(goal))}</p>" if power.sizes["goal"] > 1 else ""
+        tables.append(title + write_table([escaping.escape(head) for head in heads], rows))
+    return "".join(tables)
+
+
+def tabulate_power(power: xr.Dataset) -> pd.DataFrame:
+    """One row for each size and goal."""
+    return power.to_dataframe().reset_index().rename(columns={"value": "power", "mcse": "power error"})
+
+
+def _say_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
+    if set(sizes) == {"participants", "trials"}:
+        people, trials = sizes["participants"], sizes["trials"]
+        hours = people * trials * seconds_per_trial / 3600
+        return f"{people} participants a group with {trials} trials each ({2 * hours:.1f} h of both groups)"
+    if "trials" in sizes:
+        return f"{sizes['trials']} trials ({sizes['trials'] * seconds_per_trial / 60:.1f} min)"
+    if "participants" in sizes:
+        return f"{sizes['participants']} participants a group"
+    return ", ".join(f"{value} {name}" for name, value in sizes.items())
+
+
+def _say(score: Score) -> str:
+    return f"{score.value:.2f} ± {score.mcse:.2f}" if np.isfinite(score.value) else "-"

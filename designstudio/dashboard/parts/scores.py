@@ -1,0 +1,114 @@
+"""Scores of designs in words, tiles and tables."""
+
+import html as escaping
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from designstudio.evaluate.results import Evaluation
+from designstudio.evaluate.verdict import is_confounded
+from designstudio.present.theme import label_quantities
+from designstudio.score.monte_carlo import Score
+
+
+def write_tiles(evaluation: Evaluation) -> str:
+    """What matters most, as a row of tiles."""
+    design, found = evaluation.design, evaluation.identifiability
+    tiles = [
+        (f"{design.num_trials}", "trials a participant"),
+        (f"{design.minutes:.1f} min", f"session of one of {design.num_participants} participants"),
+    ]
+    if found.prior_cost:
+        correlation = found.prior_cost["correlation"]
+        mood = "bad" if is_confounded(evaluation) else "good"
+        word = "confounded" if mood == "bad" else "told apart"
+        tiles.append((f'<span class="{mood}" style="font-size:20px;opacity:1">{word}</span>', "prior and cost"))
+        tiles.append((f"{correlation.value:.2f}", "correlation of prior and cost"))
+        tiles.append(
+            (f"{found.prior_cost['confounding'].value:.1f} ×", "less certain about the cost than with a known prior")
+        )
+    for goal, score in list(evaluation.power.items())[:1]:
+        tiles.append((_short(score, percent=True), f"power: {escaping.escape(goal)}"))
+    cells = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
+    return f'<div class="tiles">{cells}</div>'
+
+
+def write_verdict(sentences: Sequence[str]) -> str:
+    """Sentences as a list."""
+    items = "".join(f"<li>{escaping.escape(sentence)}</li>" for sentence in sentences)
+    return f'<ul class="verdict">{items}</ul>'
+
+
+def tabulate_recovery(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """One row for each design and parameter, with plain numbers."""
+    rows = []
+    for label, evaluation in evaluations.items():
+        truth = evaluation.summaries["truth"].mean("dataset")
+        for name, words in label_quantities(evaluation.summaries).items():
+            scores = evaluation.recovery[name]
+            confounding = evaluation.identifiability.confounding.get(name)
+            rows.append(
+                {
+                    "design": label,
+                    "parameter": name,
+                    "symbol": words.symbol,
+                    "unit": words.unit,
+                    "mean truth": float(truth.sel(quantity=name)),
+                    "rmse": scores["rmse"].value,
+                    "rmse error": scores["rmse"].mcse,
+                    "coverage": scores["coverage"].value,
+                    "coverage error": scores["coverage"].mcse,
+                    "contraction": scores["contraction"].value,
+                    "contraction error": scores["contraction"].mcse,
+                    "confounding": math.nan if confounding is None else confounding.value,
+                    "confounding error": math.nan if confounding is None else confounding.mcse,
+                    "fidelity": evaluation.fidelity,
+                    "data sets": evaluation.num_datasets,
+                    "failed": evaluation.convergence.failed,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def write_recovery(evaluations: Mapping[str, Evaluation]) -> str:
+    """Parameters down, designs across; each cell is the typical error."""
+    first = next(iter(evaluations.values()))
+    words = label_quantities(first.summaries)
+    truth = first.summaries["truth"].mean("dataset")
+    several = len(evaluations) > 1
+    head = "".join(f"<th>{escaping.escape(label)}<br>error (RMSE)</th>" for label in evaluations)
+    extra = (
+        ""
+        if several
+        else "<th>relative to<br>the truth</th><th>learnt from<br>the data</th><th>confounded<br>by a factor of</th>"
+    )
+    rows = []
+    for name, label in words.items():
+        value = float(truth.sel(quantity=name))
+        cells = "".join(f"<td>{e.recovery[name]['rmse'] if name in e.recovery else '-'}</td>" for e in evaluations.values())
+        if not several:
+            rmse, contraction = first.recovery[name]["rmse"], first.recovery[name]["contraction"]
+            confounding = first.identifiability.confounding.get(name)
+            cells += f"<td>{rmse.value / abs(value):.0%}</td><td>{_short(contraction, percent=True)}</td>"
+            cells += f"<td>{'-' if confounding is None else _short(confounding)}</td>"
+        rows.append(f"<tr><td>{label.axis}</td><td>{value:.3g}</td>{cells}</tr>")
+    failed = [
+        f"{escaping.escape(label)}: {e.convergence.failed} of {e.num_datasets} fits failed"
+        for label, e in evaluations.items()
+        if e.convergence.failed
+    ]
+    fidelities = "; ".join(
+        f"{escaping.escape(label)}: {e.num_datasets} data sets by {e.fidelity}" for label, e in evaluations.items()
+    )
+    note = f'<p class="muted">± is the Monte Carlo error. {fidelities}. {"; ".join(failed)}</p>'
+    return (
+        f'<div class="scroll"><table class="ds"><thead><tr><th>parameter</th><th>truth</th>{head}{extra}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
+    )
+
+
+def _short(score: Score, *, percent: bool = False) -> str:
+    if math.isnan(score.value):
+        return "-"
+    return f"{score.value:.0%} ± {score.mcse:.0%}" if percent else str(score)

@@ -1,0 +1,177 @@
+"""Trials of a search in tables and small pictures."""
+
+import html as escaping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from designstudio.design import Design
+from designstudio.present.designs import Row, compute_rows
+from designstudio.present.theme import BLUE
+from designstudio.score.monte_carlo import Score
+from designstudio.search.evaluate import describe_design
+from designstudio.search.records import PRUNED, TrialRecord
+from designstudio.search.results import SearchResult
+from designstudio.study import Measure
+from designstudio.study.measures import MINUTES
+
+# Of a picture, in pixels: all of it, and the room on the left and right for texts.
+WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22
+MOST_STROKES = 30
+# What `say_design` says.
+ABOUT = ("levels", "trials", "stimuli", "minutes")
+
+
+def write_best(records: Sequence[TrialRecord], objectives: Sequence[Measure]) -> str:
+    """The best trials, one a row."""
+    # Minutes have a column anyway.
+    shown = [measure for measure in objectives if measure.score != MINUTES]
+    heads = ["trial", *(escaping.escape(measure.label) for measure in shown), *ABOUT, "data sets"]
+    rows = [
+        [str(r.number), *(str(r.scores[m.label]) for m in shown), *say_design(r.design), str(r.num_datasets)]
+        for r in records
+    ]
+    return write_table(heads, rows)
+
+
+def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str:
+    """Finalists of a result.json, with what the search has seen beside what fresh data say.
+
+    Args:
+        record: what the file holds.
+        designs: the study's own, which were scored on the same fresh data.
+    """
+    labels = _list_labels(record)
+    shown = [label for label in labels if label != MINUTES]
+    heads = [""]
+    for label in shown:
+        heads += [f"{escaping.escape(label)}, in the search", "on fresh data"]
+    rows = []
+    for entry in record.get("finalists", []):
+        is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
+        cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}"]
+        for label in shown:
+            cells += [_say(entry["search"].get(label)), _say(entry["fresh"].get(label))]
+        rows.append([*cells, *say_design(entry["design"])])
+    about = {design.name: describe_design(design) for design in designs}
+    for entry in record.get("references", []):
+        name = str(entry["evaluation"]["name"])
+        cells = [escaping.escape(name)]
+        for label in shown:
+            cells += ["", _say(entry["fresh"].get(label))]
+        rows.append([*cells, *(say_design(about[name]) if name in about else [""] * len(ABOUT))])
+    return write_table([*heads, *ABOUT], rows)
+
+
+def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
+    """The same with plain numbers."""
+    labels = _list_labels(record)
+    rows = []
+    for entry in record.get("finalists", []):
+        row: dict[str, Any] = {"design": f"trial {entry['number']}"}
+        row |= dict(zip(ABOUT, say_design(entry["design"], is_plain=True), strict=True))
+        rows.append(row | _spread(labels, entry["search"], "search") | _spread(labels, entry["fresh"], "fresh"))
+    for entry in record.get("references", []):
+        about = entry["evaluation"]
+        rows.append({"design": about["name"], "minutes": about["minutes"]} | _spread(labels, entry["fresh"], "fresh"))
+    return pd.DataFrame(rows)
+
+
+def _list_labels(record: Mapping[str, Any]) -> list[str]:
+    return [str(entry["label"]) for entry in record.get("objectives", [])]
+
+
+def say_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
+    """Levels, trials, stimuli and minutes of a design, as `describe_design` has it; escaped unless it is for a file."""
+    levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values()) or "-"
+    trials = " + ".join(str(count) for count in design["trials"])
+    cells = [levels, trials, str(design["stimuli"]), f"{float(design['minutes']):.1f}"]
+    # Long cells may break: the scores beside them matter more than a line.
+    return cells if is_plain else [f'<span style="white-space:normal">{escaping.escape(cell)}</span>' for cell in cells]
+
+
+def write_counts(result: SearchResult) -> str:
+    """How far the search is, as tiles."""
+    finished = result.finished
+    running = sum(record.state == "running" for record in result.records)
+    workers = len({record.worker for record in result.records if record.worker})
+    tiles = [
+        (f"{len(finished)}", "designs tried"),
+        (f"{sum(record.state == PRUNED for record in finished)}", "given up early"),
+        (f"{sum(not record.is_feasible for record in finished)}", "break a constraint"),
+        (f"{result.num_fits:,}", "data sets fitted"),
+    ]
+    tiles += [(f"{running}", f"being tried by {workers} worker{'s' if workers != 1 else ''}")] if running else []
+    cells = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
+    return f'<div class="tiles">{cells}</div>'
+
+
+def write_pictures(designs: Mapping[str, Design], notes: Mapping[str, str]) -> str:
+    """Small pictures of designs, all on the same scales: stimuli across, levels up, a stroke for every few trials."""
+    if not designs:
+        return ""
+    rows = compute_rows(designs)
+    low = min(row.support[0] for of_design in rows.values() for row in of_design)
+    high = max(row.support[1] for of_design in rows.values() for row in of_design)
+    figures = [
+        f'<figure style="margin:0;flex:0 1 {WIDTH}px"><figcaption><b>{escaping.escape(name)}</b>'
+        f'<br><span class="muted">{escaping.escape(notes.get(name, ""))}</span></figcaption>'
+        f"{_draw(rows[name], low, high)}</figure>"
+        for name in designs
+    ]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:14px">{"".join(figures)}</div>'
+
+
+def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of HTML cells."""
+    head = "".join(f"<th>{cell}</th>" for cell in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table class="ds"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _draw(rows: Sequence[Row], low: float, high: float) -> str:
+    """One design as SVG, in the colour of the text around it."""
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - FOOT
+
+    def across(stimulus: float) -> float:
+        return LEFT + width * (stimulus - low) / ((high - low) or 1.0)
+
+    def up(place: float) -> float:
+        return 8 + (height - 16) * (1.1 - place) / 1.2
+
+    parts = [f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{height}" y2="{height}" stroke="currentColor" opacity="0.4"/>']
+    for row in rows:
+        top, bottom = up(row.span[1]), up(row.span[0])
+        left, right = (across(end) for end in row.support)
+        if row.is_range:
+            parts.append(
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+                f'fill="{BLUE}" opacity="0.25"/>'
+            )
+        strokes = row.strokes[:: max(1, len(row.strokes) // MOST_STROKES)] if row.is_range else row.strokes
+        lines = "".join(f"M{across(float(x)):.1f} {top:.1f}V{bottom:.1f}" for x in strokes)
+        parts.append(f'<path d="{lines}" stroke="{BLUE}" stroke-width="{1 if row.is_range else 3}"/>')
+        middle = up(row.place) + 4
+        parts.append(f'<text x="{LEFT - 6}" y="{middle:.1f}" text-anchor="end">{escaping.escape(row.text)}</text>')
+        parts.append(f'<text x="{LEFT + width + 6}" y="{middle:.1f}">{row.num_trials} trials</text>')
+    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}" text-anchor="middle">{low:g}</text>')
+    parts.append(f'<text x="{LEFT + width}" y="{HEIGHT - 6}" text-anchor="middle">{high:g}</text>')
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" aria-label="levels and stimuli" '
+        f'style="font-size:11px;fill:currentColor">{"".join(parts)}</svg>'
+    )
+
+
+def _say(score: Mapping[str, float | None] | None) -> str:
+    if score is None or score["value"] is None:
+        return "-"
+    return str(Score(float(score["value"]), float(score["mcse"] or 0.0)))
+
+
+def _spread(labels: Sequence[str], scores: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {
+        f"{label}, {kind}{end}": scores.get(label, {}).get(name)
+        for label in labels
+        for name, end in (("value", ""), ("mcse", " error"))
+    }

@@ -1,0 +1,66 @@
+"""A design as plain data, for records and schedules: what happens to one participant, however many there are."""
+
+from typing import Any
+
+from designstudio.data.cells import is_missing, tidy_label
+from designstudio.design import Condition, Design, Stimuli
+from designstudio.errors import StudioError
+from designstudio.priors import AbstractPrior
+from designstudio.study.prior_entries import describe_prior
+from designstudio.study.toml_text import write_value
+
+
+def describe_design(design: Design) -> dict[str, Any]:
+    """All that a participant of the design goes through."""
+    return {
+        "name": design.name,
+        "seconds_per_trial": float(design.seconds_per_trial),
+        "conditions": [_describe_condition(design, condition) for condition in design.conditions],
+    }
+
+
+def describe_stimuli(stimuli: Stimuli) -> dict[str, Any]:
+    """What is shown, as a study file says it."""
+    given: dict[str, Any] = {"distribution": stimuli.distribution}
+    given |= {name: float(value) for name in ("low", "high") if (value := getattr(stimuli, name)) is not None}
+    if stimuli.num_values is not None:
+        given["num_values"] = stimuli.num_values
+    return given | ({"values": [float(value) for value in stimuli.values]} if stimuli.values else {})
+
+
+def write_prior(prior: AbstractPrior) -> str:
+    """A prior as a study file says it, with all its digits."""
+    return write_value(describe_prior(prior))
+
+
+def label_condition(name: str) -> str:
+    """The name of a condition as it comes back from a table."""
+    return tidy_label(name.strip())
+
+
+def check_labels(design: Design) -> None:
+    """Refuse names of conditions that a table of trials cannot hold.
+
+    Raises:
+        StudioError: naming the condition.
+    """
+    labels: dict[str, str] = {}
+    for condition in design.conditions:
+        label = label_condition(condition.name)
+        if is_missing(label):
+            raise StudioError(f"The condition {condition.name!r} would be read as a missing value: give it another name.")
+        if label in labels:
+            raise StudioError(
+                f"The conditions {labels[label]!r} and {condition.name!r} would be read as one: rename one of them."
+            )
+        labels[label] = condition.name
+
+
+def _describe_condition(design: Design, condition: Condition) -> dict[str, Any]:
+    return {
+        "name": condition.name,
+        "trials": condition.num_trials,
+        "levels": {name: float(value) for name, value in condition.levels.items()},
+        "drawn_anew": {name: write_prior(prior) for name, prior in condition.population.items()},
+        "stimuli": describe_stimuli(design.stimuli_of(condition)),
+    }

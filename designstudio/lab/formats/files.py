@@ -1,0 +1,69 @@
+"""All files of a schedule."""
+
+from pathlib import Path
+from typing import Any
+
+from designstudio.lab.design_words import describe_design
+from designstudio.lab.fingerprint import fingerprint, hash_text, write_pretty
+from designstudio.lab.folder import write_folder
+from designstudio.lab.formats.jspsych import write_timeline
+from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
+from designstudio.lab.formats.psychopy import write_conditions
+from designstudio.lab.formats.readme import write_readme
+from designstudio.lab.schedule import Schedule
+from designstudio.lab.versions import list_versions
+
+FORMAT = "designstudio schedule 1"
+SCHEDULE = "schedule.json"
+
+
+def save_schedule(schedule: Schedule, folder: Path) -> dict[str, Any]:
+    """Write a schedule to a folder.
+
+    Returns:
+        What schedule.json says.
+
+    Raises:
+        StudioError: if the folder holds something else, or cannot be written.
+    """
+    files = format_schedule(schedule)
+    record = describe_schedule(schedule, files)
+    # Last: where it stands, all other files do.
+    write_folder(folder, {**files, SCHEDULE: write_pretty(record)})
+    return record
+
+
+def format_schedule(schedule: Schedule) -> dict[str, str]:
+    """The text of every file but schedule.json, by its path."""
+    files = {"README.txt": write_readme(schedule), "dataset_description.json": write_description(schedule)}
+    # The validator of Psych-DS should not ask about what is not its own.
+    files[".psychdsignore"] = "psychopy/\njspsych/\nschedule.json\n"
+    sidecar = write_sidecar(schedule)
+    for trials in schedule.lists:
+        table = name_table(schedule, trials)
+        files[f"psychopy/sub-{trials.subject}.csv"] = write_conditions(schedule, trials)
+        files[f"jspsych/sub-{trials.subject}.json"] = write_timeline(schedule, trials)
+        files[table] = write_table(schedule, trials)
+        files[table.removesuffix(".csv") + ".json"] = sidecar
+    return files
+
+
+def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, Any]:
+    """What a schedule was made from, and the SHA-256 of what was made."""
+    options = schedule.options
+    design = describe_design(schedule.design)
+    return {
+        "format": FORMAT,
+        "study": schedule.study.title,
+        "design": design,
+        "design_fingerprint": fingerprint(design),
+        "participants": len(schedule.lists),
+        "seed": schedule.study.seed,
+        "order": options.order,
+        "max_repeats": options.max_repeats,
+        "unit": options.unit,
+        "is_simulated": options.simulates,
+        "block_orders": {trials.subject: list(trials.block_order) for trials in schedule.lists},
+        "files": {name: hash_text(text) for name, text in files.items()},
+        "versions": list_versions(),
+    }

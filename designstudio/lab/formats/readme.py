@@ -1,0 +1,108 @@
+"""What a schedule is and how to run it, as a text for people."""
+
+import textwrap
+from collections import Counter
+
+from designstudio.lab.design_words import describe_design
+from designstudio.lab.fingerprint import fingerprint
+from designstudio.lab.schedule import BLOCKED, Schedule
+
+WIDTH = 100
+
+
+def write_readme(schedule: Schedule) -> str:
+    """The README of a schedule."""
+    parts = [
+        _title(schedule),
+        *(_wrap(note) for note in schedule.notes),
+        *_describe_conditions(schedule),
+        _describe_order(schedule),
+        *_describe_blocks(schedule),
+        *_explain_files(schedule),
+        f"Design: {fingerprint(describe_design(schedule.design))} (SHA-256; schedule.json has all options and files).",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def describe_order(schedule: Schedule) -> list[str]:
+    """How trials are ordered, in sentences."""
+    options, num_conditions = schedule.options, len(schedule.design.conditions)
+    if num_conditions == 1:
+        said = ["All trials are of one condition, in random order."]
+    elif options.order == BLOCKED:
+        said = [
+            "Conditions come in blocks. Their order follows a Williams square over participants: each comes equally often "
+            "first, second and so on, and equally often after each other one, as soon as the number of participants is a "
+            f"multiple of {num_conditions if num_conditions % 2 == 0 else 2 * num_conditions}."
+        ]
+    else:
+        said = ["Conditions are mixed, in random order."]
+    if options.max_repeats is not None:
+        alike = "condition or stimulus" if options.order != BLOCKED and num_conditions > 1 else "stimulus"
+        said.append(f"No more than {options.max_repeats} in a row have the same {alike}.")
+    return said
+
+
+def _title(schedule: Schedule) -> str:
+    design = schedule.design
+    title = f"{schedule.study.title}: {design.name}" if schedule.study.title else design.name
+    count = (
+        f"{len(schedule.lists)} participants, {design.num_trials} trials each, about {design.minutes:.1f} minutes; seed "
+        f"{schedule.study.seed}."
+    )
+    return f"{title}\n{'=' * len(title)}\n\n{count}"
+
+
+def _describe_conditions(schedule: Schedule) -> list[str]:
+    design, unit = schedule.design, schedule.options.unit
+    lines = []
+    for condition in design.conditions:
+        levels = "".join(f", {name} {value:g}" for name, value in condition.levels.items())
+        stimuli = design.stimuli_of(condition)
+        lines.append(f"- {condition.name}: {condition.num_trials} trials{levels}; stimuli {stimuli}, in {unit!r}")
+    said = ["\n".join(["Conditions:", *lines])]
+    if design.levels:
+        said.append(
+            _wrap(
+                f"What {', '.join(design.levels)} means on your screen (a contrast, a blur, a number of dots) has to be "
+                "measured beforehand: the lists say which level is wanted, not how to reach it."
+            )
+        )
+    return said
+
+
+def _describe_order(schedule: Schedule) -> str:
+    return _wrap(" ".join(describe_order(schedule)))
+
+
+def _describe_blocks(schedule: Schedule) -> list[str]:
+    if schedule.options.order != BLOCKED or len(schedule.design.conditions) == 1:
+        return []
+    counts = Counter(trials.block_order for trials in schedule.lists)
+    lines = [f"- {', then '.join(order)}: {_count(num)}" for order, num in counts.items()]
+    return ["\n".join(["Orders of blocks:", *lines])]
+
+
+def _explain_files(schedule: Schedule) -> list[str]:
+    files = [
+        "psychopy/sub-01.csv    conditions file for a loop of PsychoPy: loopType sequential, nReps 1",
+        "jspsych/sub-01.json    timeline_variables for jsPsych: run them in order, without randomize_order",
+        "data/sub-01/           a Psych-DS table with a column `response`",
+        "schedule.json          design, seed, options and the SHA-256 of every file",
+    ]
+    if schedule.options.simulates:
+        fill = "The column `response` holds SIMULATED responses, to try out the analysis: designstudio fit FOLDER"
+    else:
+        fill = (
+            "Write each response into the column `response` of the participant's table, in the unit of the stimulus; leave "
+            "it empty where there was none. Then: designstudio fit FOLDER"
+        )
+    return ["\n".join(["Files:", *files]), _wrap(fill)]
+
+
+def _count(num: int) -> str:
+    return f"{num} participant{'' if num == 1 else 's'}"
+
+
+def _wrap(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH))

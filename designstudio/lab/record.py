@@ -1,0 +1,216 @@
+"""The record of a plan: what will be run, what is assumed, how it will be analysed and what counts as success.
+
+A record is plain data. Its fingerprint is the SHA-256 of its canonical JSON, so that whoever has deposited the fingerprint
+can show later that nothing was changed. It holds no date: that is for the place where it is deposited to say.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from designstudio.behavior.model import BehaviorModel
+from designstudio.costs import get_cost
+from designstudio.data.load import MIN_TRIALS
+from designstudio.data.rows import NOT_POSITIVE
+from designstudio.data.where import parse_filters
+from designstudio.design import Design
+from designstudio.errors import StudioError
+from designstudio.evaluate.fingerprint import identify_actor
+from designstudio.evaluate.goals import resolve_exclusion
+from designstudio.evaluate.verdict import MUCH_REMAINS, STRONG_CORRELATION
+from designstudio.fit.settings import FitSettings
+from designstudio.lab.design_words import check_labels, describe_design, write_prior
+from designstudio.lab.fingerprint import fingerprint
+from designstudio.lab.versions import list_versions
+from designstudio.parameters import STIMULUS_UNIT
+from designstudio.score.power import ALPHA
+from designstudio.study import Goal, Known, Study
+from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.sections import TRUTH
+from designstudio.study.study import AMORTIZED, EXACT
+
+SHARED, PER_CONDITION, KNOWN = "shared", "per condition", "known"
+CONVERGENCE = ("max_rhat", "min_ess", "max_khat", "max_divergent")
+FAILED_FITS = (
+    "A fit that does not meet these criteria is repeated with more care, at last by NUTS. What still fails is counted and "
+    "reported with its reason; no comparison and no goal uses it."
+)
+COMPARISON = (
+    "Costs are compared by the expected log predictive density of left-out trials (PSIS-LOO), summed over the participants "
+    "to whom every cost could be fitted; the error of a difference is over participants, and the others are counted."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordOptions:
+    """What a study file does not say.
+
+    Attributes:
+        num_participants: by default the design's.
+        min_trials: participants with fewer usable trials are left out.
+        where: which rows of the data are kept; see `designstudio.data.where`.
+        unit: what stimuli and responses are measured in.
+        rules: further rules in the researcher's own words.
+    """
+
+    num_participants: int | None = None
+    min_trials: int = MIN_TRIALS
+    where: tuple[str, ...] = ()
+    unit: str = STIMULUS_UNIT
+    rules: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("num_participants", "min_trials"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise StudioError(f"{name} must be 1 or more, but {number} was given.")
+        parse_filters(self.where)
+        if not self.unit.strip():
+            raise StudioError("The unit must have a name, such as 's' or 'mm', but '' was given.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**dataclasses.asdict(self), "where": list(self.where), "rules": list(self.rules)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "RecordOptions":
+        """The options that `as_dict` has written."""
+        return cls(**{**given, "where": tuple(given["where"]), "rules": tuple(given["rules"])})
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """A plan as plain data, without a number that JSON does not know."""
+
+    content: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the content."""
+        return fingerprint(self.content)
+
+
+def make_record(study: Study, design: Design, options: RecordOptions | None = None) -> Record:
+    """Record the plan to run one design of a study.
+
+    Raises:
+        StudioError: if the study cannot be analysed as it says, or a table of its trials could not be read.
+    """
+    options = RecordOptions() if options is None else options
+    check_labels(design)
+    model = study.analysis.build_model(study.load_actor(study.cost), design)
+    each_group = design.num_participants if options.num_participants is None else options.num_participants
+    has_groups = any(goal.kind == GROUPS_DIFFER for goal in study.goals)
+    return Record(
+        {
+            "title": study.title,
+            "design": describe_design(design),
+            "participants": {"each_group": each_group, "groups": 2 if has_groups else 1},
+            "model": _describe_model(study, model),
+            "analysis": _describe_analysis(study, model),
+            "population": _describe_population(study, design, model),
+            "quantities": {quantity.name: quantity.text for quantity in study.quantities},
+            "decision": _describe_decision(study, model),
+            "fits": _describe_fits(),
+            "exclusions": _describe_exclusions(options),
+            "evaluation": {"fidelity": study.fidelity, "datasets": study.num_datasets, "seed": study.seed},
+            "options": options.as_dict(),
+            "versions": list_versions(),
+        }
+    )
+
+
+def _describe_model(study: Study, model: BehaviorModel) -> dict[str, Any]:
+    cost = model.actor.cost
+    return {
+        "cost": cost.name,
+        "formula": cost.formula,
+        "actor": study.actor if study.actor in (AMORTIZED, EXACT) else f"file {Path(study.actor).name}",
+        "actor_fingerprint": identify_actor(model.actor),
+        "parameters": [
+            {"name": p.name, "meaning": p.meaning, "unit": p.unit, "treatment": _treat(model, p.name)}
+            for p in model.parameters
+        ],
+    }
+
+
+def _treat(model: BehaviorModel, name: str) -> str:
+    if name in model.fixed:
+        return KNOWN
+    return PER_CONDITION if name in model.per_condition else SHARED
+
+
+def _describe_analysis(study: Study, model: BehaviorModel) -> dict[str, Any]:
+    return {
+        "priors": {name: write_prior(model.priors[name]) for name in model.free},
+        "known": {name: _describe_known(known) for name, known in study.analysis.known.items()},
+        "costs_compared": list(study.candidates or (study.cost,)),
+    }
+
+
+def _describe_known(known: Known) -> float | str:
+    if known.value is not None:
+        return float(known.value)
+    return TRUTH if known.factor == 1 else f"{TRUTH} times {known.factor!r}"
+
+
+def _describe_population(study: Study, design: Design, model: BehaviorModel) -> dict[str, Any]:
+    population = study.population
+    cost = get_cost(population.cost or study.cost)
+    priors = dict(population.resolve(cost))
+    if population.follows_analysis:
+        priors |= {name: prior for name, prior in model.priors.items() if name in priors and name not in population.priors}
+    return {
+        "cost": cost.name,
+        "parameters": {name: write_prior(prior) for name, prior in priors.items() if name not in design.levels},
+        "lapse_rate": float(population.lapse_rate),
+        "outlier_rate": float(population.outlier_rate),
+        "outlier_scale": float(population.outlier_scale),
+    }
+
+
+def _describe_decision(study: Study, model: BehaviorModel) -> dict[str, Any]:
+    return {
+        "interval": {"probability": study.interval, "kind": "equal-tailed"},
+        "goals": [_describe_goal(goal, model) for goal in study.goals],
+        "comparison_of_costs": COMPARISON if study.candidates else "none",
+        "confounded_if": {"correlation_at_least": STRONG_CORRELATION, "share_of_prior_left_at_least": MUCH_REMAINS},
+    }
+
+
+def _describe_goal(goal: Goal, model: BehaviorModel) -> dict[str, Any]:
+    described: dict[str, Any] = {"name": goal.label, "kind": goal.kind, "quantity": goal.quantity}
+    if goal.kind == EXCLUDES:
+        value, margin = resolve_exclusion(goal, model)
+        return {**described, "value": float(value), "margin": float(margin)}
+    if goal.kind == GROUPS_DIFFER:
+        group = {name: write_prior(prior) for name, prior in goal.group.items()}
+        return {**described, "test": "two-sided t test on posterior means", "alpha": ALPHA, "second_group": group}
+    return {**described, "width": float(goal.width or 0.0)}
+
+
+def _describe_fits() -> dict[str, Any]:
+    settings = FitSettings().as_dict()
+    return {
+        "method": settings["method"],
+        "chains": settings["num_chains"],
+        "draws_of_each_chain": settings["num_draws"],
+        "criteria": {name: float(settings[name]) for name in CONVERGENCE},
+        "failed_fits": FAILED_FITS,
+    }
+
+
+def _describe_exclusions(options: RecordOptions) -> dict[str, Any]:
+    return {
+        "rows": [
+            *(f"Rows are kept only where {text}." for text in options.where),
+            "Rows without subject, condition, stimulus or response are left out.",
+            f"Rows are left out if {NOT_POSITIVE}.",
+        ],
+        "participants": [
+            f"Participants with fewer than {options.min_trials} usable trials are left out.",
+            "Participants who saw one stimulus only are left out.",
+        ],
+        "further_rules": list(options.rules),
+    }

@@ -1,0 +1,156 @@
+"""A record as a text for people: Markdown that says everything that the plain data say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from designstudio.lab.record import Record
+from designstudio.study.goals import EXCLUDES, NARROWER
+from designstudio.study.sections import TRUTH
+
+
+def write_text(record: Record) -> str:
+    """The text of a record, with its fingerprint."""
+    content = record.content
+    title = content["title"] or "A study"
+    parts = [
+        f"# Record of a plan: {_escape(title)}",
+        f"Fingerprint (SHA-256 of record.json's content): `{record.fingerprint}`",
+        "Deposit this record, or its fingerprint, where the date is certified. `designstudio verify` checks it, and a study "
+        "file and data against it.",
+        "## What is run",
+        _describe_design(content),
+        _table_of_conditions(content["design"]["conditions"]),
+        "## What is fitted",
+        _describe_model(content),
+        _table_of_parameters(content),
+        "## Who is expected",
+        _describe_population(content),
+        "## What counts as success",
+        _list(list_goals(content)),
+        "## Fits",
+        _describe_fits(content["fits"]),
+        "## What is left out",
+        _list([*content["exclusions"]["rows"], *content["exclusions"]["participants"]]),
+        *_own_rules(content["exclusions"]["further_rules"]),
+        "## Made with",
+        _list([f"{name} {version}" for name, version in content["versions"].items()]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def list_goals(content: Mapping[str, Any]) -> list[str]:
+    """What counts as success, in sentences."""
+    decision = content["decision"]
+    interval = f"{decision['interval']['kind']} interval of probability {decision['interval']['probability']!r}"
+    sentences = [_describe_goal(goal, interval) for goal in decision["goals"]]
+    limits = decision["confounded_if"]
+    sentences.append(
+        "Prior and cost count as confounded if their posterior correlation is at least "
+        f"{limits['correlation_at_least']!r} and at least {limits['share_of_prior_left_at_least']!r} of the prior's "
+        "uncertainty is left in the weakest direction."
+    )
+    return sentences if decision["goals"] else ["The study names no goals: success is estimation.", *sentences]
+
+
+def _describe_design(content: Mapping[str, Any]) -> str:
+    design, people = content["design"], content["participants"]
+    num_trials = sum(condition["trials"] for condition in design["conditions"])
+    minutes = num_trials * design["seconds_per_trial"] / 60
+    groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
+    return (
+        f"Design {_escape(design['name'])}: {people['each_group']} participants{groups}, {num_trials} trials each, "
+        f"{design['seconds_per_trial']:g} s a trial, about {minutes:.1f} minutes. Stimuli and responses are in "
+        f"{_escape(content['options']['unit'])}."
+    )
+
+
+def _table_of_conditions(conditions: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for condition in conditions:
+        levels = [f"{name} = {value!r}" for name, value in condition["levels"].items()]
+        drawn = [f"{name} drawn anew from {prior}" for name, prior in condition["drawn_anew"].items()]
+        stimuli = ", ".join(f"{name} {value}" for name, value in condition["stimuli"].items())
+        rows.append([condition["name"], str(condition["trials"]), "; ".join([*levels, *drawn]) or "-", stimuli])
+    return _table(["condition", "trials", "set by the experimenter", "stimuli"], rows)
+
+
+def _describe_model(content: Mapping[str, Any]) -> str:
+    model, compared = content["model"], content["analysis"]["costs_compared"]
+    said = (
+        f"The cost {model['cost']}, {_escape(model['formula'])}, with the actor {_escape(model['actor'])} "
+        f"({model['actor_fingerprint']})."
+    )
+    if len(compared) > 1:
+        said += f" Costs that are compared: {', '.join(compared)}. {content['decision']['comparison_of_costs']}"
+    quantities = [f"{name} = {formula}" for name, formula in content["quantities"].items()]
+    return said + (f" Quantities: {_escape('; '.join(quantities))}." if quantities else "")
+
+
+def _table_of_parameters(content: Mapping[str, Any]) -> str:
+    priors, known = content["analysis"]["priors"], content["analysis"]["known"]
+    rows = []
+    for parameter in content["model"]["parameters"]:
+        name = parameter["name"]
+        assumed = f"prior {priors[name]}" if name in priors else _describe_known(known[name])
+        rows.append([name, parameter["meaning"], parameter["unit"], parameter["treatment"], assumed])
+    return _table(["parameter", "meaning", "unit", "between conditions", "assumed"], rows)
+
+
+def _describe_known(value: float | str) -> str:
+    if not isinstance(value, str):
+        return f"taken to be {value!r}"
+    return "measured beforehand" if value == TRUTH else f"measured beforehand ({value} in the evaluation)"
+
+
+def _describe_population(content: Mapping[str, Any]) -> str:
+    population, evaluation = content["population"], content["evaluation"]
+    lines = [f"{name}: {prior}" for name, prior in population["parameters"].items()]
+    rates = ("lapse_rate", "outlier_rate", "outlier_scale")
+    contamination = ", ".join(f"{name} {population[name]!r}" for name in rates)
+    head = (
+        f"Evaluated by {evaluation['fidelity']} on {evaluation['datasets']} simulated participants, seed "
+        f"{evaluation['seed']}. They minimise {population['cost']}; {contamination}. A number is everyone's."
+    )
+    return f"{head}\n\n{_list(lines)}"
+
+
+def _describe_goal(goal: Mapping[str, Any], interval: str) -> str:
+    quantity = goal["quantity"]
+    if goal["kind"] == EXCLUDES:
+        margin = f" by more than {goal['margin']!r}" if goal["margin"] else ""
+        return f"A participant's {interval} of {quantity} stays away from {goal['value']!r}{margin}."
+    if goal["kind"] == NARROWER:
+        return f"A participant's {interval} of {quantity} is narrower than {goal['width']!r}."
+    other = "; ".join(f"{name}: {prior}" for name, prior in goal["second_group"].items())
+    return (
+        f"A {goal['test']} of {quantity} tells the groups apart at alpha {goal['alpha']!r}; the second group is expected to "
+        f"differ in {other}."
+    )
+
+
+def _describe_fits(fits: Mapping[str, Any]) -> str:
+    criteria = fits["criteria"]
+    return (
+        f"Method {fits['method']}, {fits['chains']} chains of {fits['draws_of_each_chain']} draws. A fit counts if R-hat is "
+        f"at most {criteria['max_rhat']:g}, there are at least {criteria['min_ess']:g} effective draws, k-hat of importance "
+        f"weights is below {criteria['max_khat']:g} and at most {criteria['max_divergent']:.0%} of trajectories diverge. "
+        f"{fits['failed_fits']}"
+    )
+
+
+def _own_rules(rules: Sequence[str]) -> list[str]:
+    return ["## Further rules", _list([_escape(rule) for rule in rules])] if rules else []
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([_escape(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escape(text: str) -> str:
+    """Text on one line that does not end a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,146 @@
+"""What a study assumes: its designs, who is simulated, and what the fit takes for granted."""
+
+from collections.abc import Sequence
+
+from designstudio.costs import get_cost
+from designstudio.design import Condition, Design
+from designstudio.parameters import NO_UNIT, analysis_priors
+from designstudio.present.designs import draw_designs
+from designstudio.present.families import name_cost
+from designstudio.report.blocks import Block, Section, Table, Words, make_table
+from designstudio.report.pictures import draw
+from designstudio.report.words import MISSING, explain
+from designstudio.study import Known, Study
+
+MODEL = (
+    "The model is a Bayesian actor. A stimulus s gives a measurement m ~ LogNormal(log s, σ). Together with the prior "
+    "belief LogNormal(log μ₀, σ₀) it makes the belief about s. The action a minimises the expected cost under this "
+    "belief and the motor noise, and the response is r ~ LogNormal(log a, σᵣ). μ₀ shares the unit of the stimuli; "
+    "every σ is in log units, about a Weber fraction."
+)
+NUM_SIDE_BY_SIDE = 4
+
+
+def describe_designs(designs: Sequence[Design]) -> list[Block]:
+    """The designs, as a picture and as a table."""
+    figures = [
+        draw(
+            draw_designs({design.name: design for design in part}),
+            "What is shown, how often and at which level: stimuli across, levels up, each band as thick as it has trials.",
+        )
+        for part in split(designs, NUM_SIDE_BY_SIDE)
+    ]
+    return [*figures, tabulate_designs(designs)]
+
+
+def tabulate_designs(designs: Sequence[Design]) -> Table:
+    """A row for each condition, under the name of its design."""
+    groups = []
+    for design in designs:
+        people = "1 participant" if design.num_participants == 1 else f"{design.num_participants} participants"
+        heading = f"{design.name}: {design.num_trials} trials, {design.minutes:.3g} min a participant, {people}"
+        groups.append((heading, tuple(_list_condition(design, condition) for condition in design.conditions)))
+    caption = "The conditions of each design: what the experimenter sets, what is drawn anew, and what is shown."
+    return Table(("condition", "trials", "sets", "draws anew", "stimuli"), tuple(groups), caption, (0, 2, 3, 4))
+
+
+def _list_condition(design: Design, condition: Condition) -> list[str]:
+    levels = ", ".join(f"{name} = {value:g}" for name, value in condition.levels.items())
+    own = ", ".join(f"{name}: {prior}" for name, prior in condition.population.items())
+    cells = [condition.name, str(condition.num_trials), levels or MISSING, own or MISSING]
+    return [*cells, str(design.stimuli_of(condition))]
+
+
+def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequence[str] = ()) -> Section:
+    """Model, population and analysis.
+
+    Args:
+        study: the question.
+        designs: those that the report is about.
+        levels: parameters that designs of a search set.
+    """
+    cost, simulated = get_cost(study.cost), get_cost(study.population.cost or study.cost)
+    words = [MODEL, f"The fit assumes the {name_cost(cost.name)} cost, {cost.formula}. {cost.note}".strip()]
+    if simulated.name != cost.name:
+        words.append(
+            f"Simulated participants minimise another one, the {name_cost(simulated.name)} cost, {simulated.formula}."
+        )
+    set_by_design = {name for design in designs for name in design.levels} | set(levels)
+    drawn_anew = {name for design in designs for name in design.own_parameters}
+    population = describe_population(study, set_by_design, drawn_anew)
+    analysis = describe_analysis(study, set_by_design | drawn_anew)
+    parameters = {p.name: p for p in (*cost.all_parameters, *simulated.all_parameters)}
+    rows = [
+        (
+            parameter.symbol,
+            name,
+            explain(name, parameter.meaning),
+            MISSING if parameter.unit == NO_UNIT else parameter.unit,
+            population.get(name, MISSING),
+            analysis.get(name, MISSING),
+        )
+        for name, parameter in parameters.items()
+    ]
+    columns = ("", "parameter", "what it is", "unit", "simulated participants", "the fit assumes")
+    caption = "Every parameter: where simulated participants have it from, and what the fit assumes before it sees data."
+    blocks: list[Block] = [Words(tuple(words)), make_table(columns, rows, caption, range(6))]
+    off = _describe_slips(study)
+    blocks += [Words((off,))] if off else []
+    if study.quantities:
+        formulas = [(quantity.name, quantity.text) for quantity in study.quantities]
+        blocks.append(
+            make_table(("quantity", "formula"), formulas, "Functions of the parameters that are scored, too.", (0, 1))
+        )
+    return Section("Population and priors", tuple(blocks))
+
+
+def describe_population(study: Study, levels: set[str], own: set[str]) -> dict[str, str]:
+    """Where each parameter of a simulated participant comes from."""
+    population = study.population
+    known = study.analysis.known
+    said = {}
+    for name, prior in population.resolve(get_cost(population.cost or study.cost)).items():
+        if name in levels:
+            said[name] = "set by the design"
+        elif name in own:
+            said[name] = "drawn anew in each condition"
+        elif population.follows_analysis and name not in population.priors and name not in known:
+            said[name] = "as the fit assumes"
+        else:
+            said[name] = str(prior)
+    return said
+
+
+def describe_analysis(study: Study, changed: set[str]) -> dict[str, str]:
+    """What the fit takes each parameter to be, or its prior."""
+    analysis = study.analysis
+    said = {}
+    for name, prior in analysis_priors(get_cost(study.cost).all_parameters).replace(**analysis.priors).items():
+        if name in analysis.known:
+            said[name] = _say_known(analysis.known[name])
+        else:
+            is_own = (name in changed or name in analysis.per_condition) and name not in analysis.shared
+            said[name] = f"{prior}{', in each condition' if is_own else ''}"
+    return said
+
+
+def _say_known(known: Known) -> str:
+    if known.value is not None:
+        return f"known to be {known.value:g}"
+    return "known" if known.factor == 1 else f"taken to be {known.factor:g} times what it is"
+
+
+def _describe_slips(study: Study) -> str:
+    """Lapses and outliers, if there are any."""
+    population, parts = study.population, []
+    if population.lapse_rate:
+        parts.append(f"In {population.lapse_rate:.1%} of the trials the response has nothing to do with the stimulus.")
+    if population.outlier_rate:
+        scale = f"{population.outlier_scale:g}"
+        parts.append(f"In {population.outlier_rate:.1%} of the trials the response is off by a factor (log sd {scale}).")
+    return " ".join(parts)
+
+
+def split(things: Sequence[Design], size: int) -> list[Sequence[Design]]:
+    """Parts of at most so many."""
+    return [things[start : start + size] for start in range(0, len(things), size)]

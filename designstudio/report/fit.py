@@ -1,0 +1,298 @@
+"""The report of fits to real participants: what was read, what was estimated, and which cost predicts best."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from designstudio.costs import get_cost
+from designstudio.empirical.comparison import find_family
+from designstudio.empirical.files import load_fit
+from designstudio.empirical.pilot import describe_pilot
+from designstudio.empirical.results import Comparison, EmpiricalFit
+from designstudio.empirical.summaries import INTERVAL, summarize_group
+from designstudio.parameters import NO_UNIT
+from designstudio.present.designs import draw_designs
+from designstudio.present.estimates import name_unit
+from designstudio.present.families import name_cost
+from designstudio.present.fits import draw_fit_shrinkage, draw_fit_subjects
+from designstudio.present.model_comparison import draw_model_comparison, draw_subject_winners
+from designstudio.present.runs import RunRecord
+from designstudio.report import methods
+from designstudio.report.assumptions import MODEL
+from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
+from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
+from designstudio.report.pictures import draw
+from designstudio.report.words import (
+    MISSING,
+    count,
+    explain,
+    join_words,
+    say_number,
+    say_score,
+    say_seconds,
+    say_share,
+    start,
+)
+from designstudio.score.monte_carlo import Score
+
+# More columns than this are too many for a page.
+MOST_COLUMNS = 6
+STANDARD_ERROR = "± is the standard error over subjects."
+
+
+def build_fit(folder: Path, run: RunRecord) -> Page:
+    """The page of a fit.
+
+    Args:
+        folder: of the run.
+        run: what the run has kept.
+
+    Raises:
+        StudioError: if the folder holds no whole fit.
+    """
+    fit = load_fit(folder)
+    record = fit.as_dict()
+    versions = run.versions or record["versions"]
+    settings = {
+        "costs": fit.request.costs,
+        "parameters of each condition": fit.request.per_condition,
+        "known parameters": sorted(fit.request.fixed),
+        "pools subjects": fit.request.pools,
+        **{f"fit: {name}": value for name, value in fit.request.settings.as_dict().items()},
+    }
+    times = [Words((f"All fits took {say_seconds(fit.seconds)}.",))]
+    sections = [
+        Section("Summary", (Words(tuple(_summarize(fit)), is_list=True),)),
+        _describe_data(fit),
+        _describe_priors(fit),
+        *([] if fit.comparison is None else [_describe_comparison(fit, fit.comparison)]),
+        _describe_estimates(fit, record),
+        *([_describe_group(fit)] if fit.pooled else []),
+        _describe_convergence(fit),
+        describe_computing(settings, fit.request.seed, run, record["versions"], times),
+        describe_rerun(run),
+        describe_methods(methods.write_fit(fit, str(versions.get("designstudio", "")))),
+    ]
+    facts = (
+        ("participants", str(len(fit.subjects))),
+        ("conditions", str(len(fit.conditions))),
+        ("trials", f"{fit.report.num_trials:,}"),
+        ("costs", str(len(fit.posteriors))),
+        ("failed fits", f"{len(fit.failures)} of {len(fit.subjects) * len(fit.posteriors)}"),
+        ("seed", str(fit.request.seed)),
+        ("run time", say_seconds(fit.seconds)),
+    )
+    question = "Which cost explains these participants best, and what are their priors, noise and costs?"
+    return Page("Fit of participants", fit.name or "Fit", question, facts, tuple(sections))
+
+
+def _summarize(fit: EmpiricalFit) -> list[str]:
+    num_fits, num_failed = len(fit.subjects) * len(fit.posteriors), len(fit.failures)
+    sentences = [f"{num_fits - num_failed} of {num_fits} fits converged; those that did not are named below and not used."]
+    comparison = fit.comparison
+    if comparison is not None and np.isfinite(comparison.total["elpd"].values).any():
+        total = comparison.total
+        order = total["cost"].values[np.argsort(-np.nan_to_num(total["elpd"].values, nan=-np.inf), kind="stable")]
+        best, second = (total.sel(cost=cost) for cost in order[:2])
+        behind = say_score(Score(float(second["difference"]), float(second["difference_se"])))
+        won = say_score(Score(float(best["share_won"]), float(best["share_won_se"])))
+        sentences.insert(
+            0,
+            f"The {name_cost(str(order[0]))} cost predicts left-out trials best and wins a share of {won} of the "
+            f"subjects; the next, {name_cost(str(order[1]))}, is behind by {behind} in elpd.",
+        )
+    return [*sentences, *fit.notes]
+
+
+def _describe_data(fit: EmpiricalFit) -> Section:
+    """What was read and left out, and a picture of the experiment."""
+    report, unit = fit.report, fit.scale.unit
+    blocks: list[Block] = [Words(tuple(report.sentences()), is_list=True)]
+    rows = [("filter", entry.text, str(entry.num_removed)) for entry in report.filters]
+    rows += [("rows", f"{entry.reason}: {', '.join(entry.places)}", str(entry.count)) for entry in report.excluded_rows]
+    rows += [("subject", f"{entry.subject}: {entry.reason}", str(entry.num_trials)) for entry in report.excluded_subjects]
+    if rows:
+        blocks.append(make_table(("kind", "why", "rows"), rows, "Everything that was left out.", (0, 1)))
+    else:
+        blocks.append(Words(("Nothing was left out.",)))
+    design = describe_pilot(fit.trials, {}, {})
+    caption = "The experiment: which stimuli were shown how often to the median subject in each condition."
+    blocks.append(draw(draw_designs({fit.name or "data": design}, unit=unit, shows_minutes=False), caption))
+    if fit.scale.factor != 1:
+        blocks.append(Words((f"For the actor, stimuli and responses were divided by {fit.scale.factor:g} {unit}.",)))
+    return Section("Data", tuple(blocks))
+
+
+def _describe_priors(fit: EmpiricalFit) -> Section:
+    """The costs, and what the fits assume about each parameter."""
+    costs = [(name_cost(cost), get_cost(cost).formula, find_family(cost)) for cost in fit.posteriors]
+    # Costs may call different things alike: equal rows once.
+    rows: dict[tuple[str, ...], None] = {}
+    for model in fit.models.values():
+        for parameter in model.parameters:
+            unit = name_unit(parameter, fit.scale.actor_unit)
+            if parameter.name in fit.request.fixed:
+                assumed = _say_fixed(fit.request.fixed[parameter.name], fit.scale.unit)
+            else:
+                own = ", in each condition" if parameter.name in model.per_condition else ""
+                assumed = f"{model.priors[parameter.name]}{own}"
+            said = (parameter.symbol, parameter.name, explain(parameter.name, parameter.meaning))
+            rows[(*said, MISSING if unit == NO_UNIT else unit, assumed)] = None
+    columns = ("", "parameter", "what it is", "unit", "the fit assumes")
+    blocks: tuple[Block, ...] = (
+        Words((MODEL,)),
+        make_table(("cost", "formula", "family"), costs, "The costs that were compared.", (0, 1, 2)),
+        make_table(columns, list(rows), "Priors of the analysis, in the actor's unit.", range(5)),
+    )
+    return Section("Costs and priors", blocks)
+
+
+def _say_fixed(value: Any, unit: str) -> str:
+    if isinstance(value, float | int):
+        return f"known to be {value:g}"
+    return f"known, for each {join_words([str(dim) for dim in value.dims])}, from a table in the unit of the data ({unit})"
+
+
+def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
+    """Which cost predicts left-out trials best: in total, by family, and for each subject."""
+    total = comparison.total
+    order = total["cost"].values[np.argsort(-np.nan_to_num(total["elpd"].values, nan=-np.inf), kind="stable")]
+    rows = []
+    for cost in order:
+        row = {str(name): float(total[name].sel(cost=cost)) for name in total.data_vars}
+        pairs = (("elpd", "elpd_se"), ("difference", "difference_se"), ("share_won", "share_won_se"))
+        elpd, behind, won = (say_score(Score(row[value], row[error])) for value, error in pairs)
+        behind = behind if row["difference"] else "best"
+        rows.append((name_cost(str(cost)), elpd, behind, won, say_share(row["weight"])))
+    num = len(fit.subjects) - comparison.num_undecided
+    caption = (
+        f"Sums over the {num} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd is the log "
+        f"predictive density of left-out trials (PSIS-LOO); behind, how far below the best cost; won, the share of "
+        f"subjects. {STANDARD_ERROR} Weights are by stacking and have no error."
+    )
+    families = [
+        (
+            str(family),
+            say_score(
+                Score(*(float(comparison.families[name].sel(family=family)) for name in ("share_won", "share_won_se")))
+            ),
+            say_share(float(comparison.families["weight"].sel(family=family))),
+        )
+        for family in comparison.families["family"].values
+    ]
+    blocks: list[Block] = [
+        make_table(("cost", "elpd", "behind", "won", "weight"), rows, caption),
+        draw(draw_model_comparison(comparison), "The same as a picture, by family of costs."),
+        make_table(("family", "won", "weight"), families, f"Families of costs. {STANDARD_ERROR}"),
+    ]
+    blocks += _tabulate_subjects(comparison)
+    blocks.append(draw(draw_subject_winners(comparison), "How far each cost is behind the best one of each subject."))
+    return Section("Model comparison", tuple(blocks))
+
+
+def _tabulate_subjects(comparison: Comparison) -> list[Block]:
+    table = comparison.table
+    costs = [str(cost) for cost in table["cost"].values]
+    blocks: list[Block] = []
+    for part in _split(costs):
+        rows = []
+        for subject in table["subject"].values:
+            cells = [table.sel(subject=subject, cost=cost) for cost in part]
+            rows.append((str(subject), *(_say_behind(cell) for cell in cells)))
+        caption = (
+            "How far each cost is behind the best one of each subject, in elpd; ± is its standard error over trials. A dash "
+            "is a fit that failed."
+        )
+        blocks.append(make_table(("subject", *map(name_cost, part)), rows, caption))
+    return blocks
+
+
+def _say_behind(cell: Any) -> str:
+    difference, error = float(cell["difference"]), float(cell["difference_se"])
+    return "best" if difference == 0 else say_score(Score(difference, error))
+
+
+def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
+    """Means and intervals of all subjects under each cost."""
+    blocks: list[Block] = [
+        Words(
+            (
+                f"Posterior means, and below them the {INTERVAL:.0%} interval of highest density, in the unit of the data "
+                f"({fit.scale.unit}). The Monte Carlo error of the means is at most the given share of each posterior sd.",
+            )
+        )
+    ]
+    for cost, model in fit.models.items():
+        symbols = {parameter.name: parameter.symbol for parameter in model.parameters}
+        labels = list(
+            dict.fromkeys(label for subject in fit.subjects for label in record["subjects"][subject][cost]["parameters"])
+        )
+        blocks.append(Heading(f"{start(name_cost(cost))} cost"))
+        for part in _split(labels):
+            rows = [(subject, *_list_estimates(record["subjects"][subject][cost], part)) for subject in fit.subjects]
+            columns = ("subject", *(_name_label(symbols, label) for label in part), "Monte Carlo error", "fit")
+            caption = f"Separate fits under the {name_cost(cost)} cost."
+            blocks.append(make_table(columns, rows, caption, (0, len(columns) - 1)))
+        kind = "pooled" if cost in fit.pooled else "separate"
+        blocks.append(draw(draw_fit_subjects(fit, cost), f"All subjects under the {name_cost(cost)} cost, {kind} fits."))
+    return Section("Estimates", tuple(blocks))
+
+
+def _list_estimates(one: dict[str, Any], labels: Sequence[str]) -> list[str]:
+    cells = []
+    for label in labels:
+        numbers = one["parameters"].get(label)
+        cells.append(
+            MISSING
+            if numbers is None
+            else f"{say_number(numbers['mean'])}\n{say_number(numbers['hdi_low'])} to {say_number(numbers['hdi_high'])}"
+        )
+    ess = one["ess_min"]
+    error = MISSING if not ess or not math.isfinite(ess) else f"{100 / math.sqrt(ess):.1f}% of sd"
+    return [*cells, error, "good" if one["is_good"] else "failed"]
+
+
+def _name_label(symbols: dict[str, str], label: str) -> str:
+    name, _, condition = label.removesuffix("]").partition("[")
+    return f"{symbols.get(name, name)} {condition}".strip()
+
+
+def _describe_group(fit: EmpiricalFit) -> Section:
+    """The median subject and the spread, where subjects were pooled."""
+    blocks: list[Block] = []
+    for cost, pooled in fit.pooled.items():
+        rows = []
+        for label, entry in summarize_group(pooled, fit.models[cost], fit.conditions, fit.scale).items():
+            median, spread = entry["median"], entry["spread"]
+            interval = f"{say_number(median['hdi_low'])} to {say_number(median['hdi_high'])}"
+            rows.append((label, say_number(median["mean"]), interval, say_score(Score(spread["mean"], spread["sd"]))))
+        caption = (
+            f"The group under the {name_cost(cost)} cost: median subject in the unit of the data ({fit.scale.unit}) "
+            f"with its {INTERVAL:.0%} interval, and the spread of subjects on the scale of the group ± its posterior sd."
+        )
+        blocks.append(make_table(("parameter", "median subject", "interval", "spread"), rows, caption))
+        blocks.append(draw(draw_fit_shrinkage(fit, cost), f"What pooling does to each subject, {name_cost(cost)} cost."))
+    return Section("Group", tuple(blocks))
+
+
+def _describe_convergence(fit: EmpiricalFit) -> Section:
+    failures = fit.failures
+    rows = [
+        (name_cost(cost), str(len(fit.subjects)), str(sum(failure.cost == cost for failure in failures)))
+        for cost in fit.posteriors
+    ]
+    blocks: list[Block] = [
+        Words((f"{count(len(failures), 'fit')} of {len(fit.subjects) * len(fit.posteriors)} failed.",)),
+        make_table(("cost", "subjects", "failed"), rows, "Fits of every cost."),
+    ]
+    if failures:
+        named = [(failure.subject, name_cost(failure.cost), failure.reason) for failure in failures]
+        blocks.append(make_table(("subject", "cost", "reason"), named, "Every fit that must not be used.", (0, 1, 2)))
+    return Section("Convergence", tuple(blocks))
+
+
+def _split(names: Sequence[str]) -> list[list[str]]:
+    return [list(names[start : start + MOST_COLUMNS]) for start in range(0, len(names), MOST_COLUMNS)]

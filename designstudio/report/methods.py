@@ -1,0 +1,275 @@
+"""Paragraphs for the methods section of a paper, made from the settings of a run. Each is one block of whole sentences."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from designstudio.costs import get_cost
+from designstudio.design import Design
+from designstudio.empirical.results import EmpiricalFit
+from designstudio.empirical.summaries import INTERVAL
+from designstudio.present.families import name_cost
+from designstudio.present.words import label_measure, label_parameter
+from designstudio.report.assumptions import describe_analysis, describe_population
+from designstudio.report.scores import Evaluations, find_versions
+from designstudio.report.words import count, join_words, say_score, spell
+from designstudio.study import Measure, Study
+
+MODEL = (
+    "In this model a stimulus s gives a noisy measurement m ~ LogNormal(log s, σ), which is combined with the prior belief "
+    "LogNormal(log μ₀, σ₀); the action a minimises the expected cost under the resulting belief and the motor noise, "
+    "and the response is r ~ LogNormal(log a, σᵣ)."
+)
+ERRORS = "Standard errors of all scores were computed over data sets, by the jackknife where there is no closed form."
+
+
+def write_evaluation(study: Study, evaluations: Evaluations) -> str:
+    """How designs were evaluated."""
+    first = next(iter(evaluations.values()))
+    num, num_datasets = len(study.designs), first["num_datasets"]
+    sentences = [
+        f"{spell(num)} experimental {'design was' if num == 1 else 'designs were'} evaluated by simulation with "
+        f"designstudio {_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. "
+        f"(2025). {MODEL}",
+        f"{'It was' if num == 1 else 'They were'} {_join_designs(study, study.designs)}.",
+        f"For {'the design' if num == 1 else 'each design'}, {num_datasets} participants were simulated; "
+        f"{_say_population(study, study.designs)}.",
+        _say_fit(study, study.designs, first["fidelity"], first["settings"]),
+        _say_scores(study, evaluations),
+        _say_failures(evaluations),
+        f"The seed of all random numbers was {study.seed}.",
+    ]
+    return " ".join(sentences)
+
+
+def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[Measure], levels: Sequence[str]) -> str:
+    """How the best design was looked for, and what was found.
+
+    Args:
+        study: the question.
+        result: as `SearchResult.as_dict` has it.
+        objectives: what the search was for.
+        levels: parameters that designs set.
+    """
+    plan = study.search
+    assert plan is not None  # noqa: S101  (a search has one)
+    num_tried = sum(trial["state"] in ("complete", "pruned") for trial in result["trials"])
+    goals = [f"{'maximise' if m.is_larger_better else 'minimise'} the {label_measure(m, study).symbol}" for m in objectives]
+    limits = [f"'{text}'" for text in result["constraints"]]
+    screened = (
+        f" after {result['screened']} designs had been screened by their expected information" if result["screened"] else ""
+    )
+    raced = (
+        f"; designs that could hardly overtake the best were given up early, so that {result['fits']:,} data sets were "
+        f"fitted instead of {result['fits_without_racing']:,}"
+        if result["racing"]
+        else ""
+    )
+    finalists = {f"finalist-{k + 1}": f["evaluation"] for k, f in enumerate(result.get("finalists", []))}
+    evaluations = finalists | {r["evaluation"]["name"]: r["evaluation"] for r in result.get("references", [])}
+    sentences = [
+        f"The design of the experiment was searched for with designstudio {_find_version(evaluations)}, which "
+        f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
+        f"Optuna's sampler '{result['sampler']}' proposed {count(num_tried, 'design')}{screened}, each scored on up to "
+        f"{result['datasets']} simulated participants by the fidelity '{result['fidelity']}'{raced}.",
+        f"The aim was to {join_words(goals)}, subject to {join_words(limits)}.",
+        f"As for the simulated participants, {_say_population(study, study.designs, levels)}.",
+    ]
+    if evaluations:
+        sentences += _say_finalists(study, result, objectives, evaluations, levels)
+    return " ".join([*sentences, f"The seed of all random numbers was {study.seed}."])
+
+
+def _say_finalists(
+    study: Study, result: Mapping[str, Any], objectives: Sequence[Measure], evaluations: Evaluations, levels: Sequence[str]
+) -> list[str]:
+    first = next(iter(evaluations.values()))
+    num = len(result["finalists"])
+    names = f"The {num} best designs were" if num > 1 else "The best design was"
+    references = ", together with the designs of the study," if result["references"] else ""
+    sentences = [
+        f"{names} scored again{references} on {first['num_datasets']} fresh simulated participants each, which had no "
+        "part in choosing them.",
+        _say_fit(study, study.designs, first["fidelity"], first["settings"], levels),
+    ]
+    if len(objectives) == 1:
+        winner = next(finalist for finalist in result["finalists"] if finalist["number"] == result["winner"])
+        design, label = winner["design"], objectives[0].label
+        trials = " + ".join(map(str, design["trials"]))
+        sentences.append(
+            f"The winner has {trials} trials per participant{_say_levels(design['levels'])}, stimuli {design['stimuli']}; "
+            f"its {label_measure(objectives[0], study).symbol} on the fresh participants is "
+            f"{say_score(winner['fresh'][label])} (± Monte Carlo standard error)."
+        )
+    return [*sentences, _say_failures(evaluations)]
+
+
+def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluations: Evaluations) -> str:
+    """How a design was varied."""
+    first = next(iter(evaluations.values()))
+    along = [f"{name} ({', '.join(f'{value:g}' for value in values)})" for name, values in result["along"].items()]
+    sentences = [
+        f"The design {design.name} was varied along {join_words(along)} and evaluated by simulation with designstudio "
+        f"{_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
+        f"As it stands, it is {_join_designs(study, [design])}.",
+        f"At each of {count(len(evaluations), 'point')}, {first['num_datasets']} participants were simulated; "
+        f"{_say_population(study, [design])}.",
+        _say_fit(study, [design], first["fidelity"], first["settings"]),
+        _say_scores(study, evaluations),
+        _say_failures(evaluations),
+        f"The seed of all random numbers was {study.seed}.",
+    ]
+    return " ".join(sentences)
+
+
+def write_fit(fit: EmpiricalFit, version: str) -> str:
+    """How real participants were fitted."""
+    request, report = fit.request, fit.report
+    costs = [f"{name_cost(cost)} ({get_cost(cost).formula})" for cost in request.costs]
+    num_left_out = len(report.excluded_subjects)
+    left_out = f"; {count(num_left_out, 'participant')} had been left out" if num_left_out else ""
+    conditions = f" in {report.num_conditions} conditions" if report.num_conditions > 1 else ""
+    sentences = [
+        f"The Bayesian actor model of Straub et al. (2025) was fitted to {count(report.num_trials, 'trial')} of "
+        f"{count(report.num_subjects, 'participant')}{conditions} with designstudio {version}{left_out}. {MODEL}",
+        f"Each participant was fitted separately under {count(len(costs), 'cost')}: {join_words(costs)}.",
+    ]
+    if fit.scale.factor != 1:
+        sentences.append(f"Stimuli and responses were divided by {fit.scale.factor:g} {fit.scale.unit} for the fit.")
+    if request.fixed:
+        verb = "was" if len(request.fixed) == 1 else "were"
+        sentences.append(f"{join_words([label_parameter(name).symbol for name in request.fixed])} {verb} taken as known.")
+    if request.per_condition:
+        own = join_words([label_parameter(name).symbol for name in request.per_condition])
+        sentences.append(f"Conditions had their own {own}; all else was shared by them.")
+    # Costs may call different things alike: each prior once, and as often as it is another.
+    priors = [
+        f"{p.symbol} ~ {model.priors[p.name]}"
+        for model in fit.models.values()
+        for p in model.parameters
+        if p.name in model.free
+    ]
+    said = list(dict.fromkeys(priors))
+    num_failed, num_fits = len(fit.failures), len(fit.subjects) * len(fit.posteriors)
+    sentences += [
+        f"The priors, with μ₀ in units of {fit.scale.actor_unit}, were {join_words(said)}.",
+        _say_sampler(request.settings.as_dict(), "participant"),
+        f"Estimates are posterior means with {INTERVAL:.0%} intervals of highest density.",
+    ]
+    if fit.comparison is not None:
+        num_decided = len(fit.subjects) - fit.comparison.num_undecided
+        sentences.append(
+            "Costs were compared by leave-one-out prediction (PSIS-LOO), summed over the "
+            f"{count(num_decided, 'participant')} to whom every cost could be fitted."
+        )
+    if request.pools:
+        sentences.append("Participants were also pooled partially.")
+    verb = "was" if num_failed == 1 else "were"
+    none = "all converged"
+    failed = f"Of {num_fits} fits, {f'{num_failed} did not converge and {verb} not used' if num_failed else none}"
+    return " ".join([*sentences, f"{failed}.", f"The seed of all random numbers was {request.seed}."])
+
+
+def _find_version(evaluations: Evaluations) -> str:
+    return find_versions(evaluations).get("designstudio", "")
+
+
+def _join_designs(study: Study, designs: Sequence[Design]) -> str:
+    symbols = {p.name: p.symbol for p in get_cost(study.population.cost or study.cost).all_parameters}
+    return "; ".join(_say_design(design, symbols) for design in designs)
+
+
+def _say_design(design: Design, symbols: Mapping[str, str]) -> str:
+    """A design with its trials, levels and stimuli."""
+    parts = []
+    for condition in design.conditions:
+        levels = [f"{symbols.get(name, name)} = {value:g}" for name, value in condition.levels.items()]
+        at = f" at {join_words(levels)}" if levels else ""
+        own = f" with stimuli {condition.stimuli}" if condition.stimuli is not None else ""
+        parts.append(f"{condition.num_trials}{at}{own}")
+    only = parts[0].partition(" ")[2]
+    detail = f" ({join_words(parts)})" if len(parts) > 1 else f" {only}" if only else ""
+    people = f", {design.num_participants} participants" if design.num_participants > 1 else ""
+    shared = f", stimuli {design.stimuli}" if any(c.stimuli is None for c in design.conditions) else ""
+    return f"{design.name}, with {count(design.num_trials, 'trial')} per participant{detail}{people}{shared}"
+
+
+def _say_levels(levels: Sequence[Mapping[str, float]]) -> str:
+    said = [f"{label_parameter(name).symbol} = {value:g}" for level in levels for name, value in level.items()]
+    return f" at {join_words(said)}" if said else ""
+
+
+def _say_population(study: Study, designs: Sequence[Design], levels: Sequence[str] = ()) -> str:
+    cost = get_cost(study.population.cost or study.cost)
+    set_by_design = {name for design in designs for name in design.levels} | set(levels)
+    own = {name for design in designs for name in design.own_parameters}
+    symbols = {parameter.name: parameter.symbol for parameter in cost.all_parameters}
+    values = describe_population(study, set_by_design, own)
+    said = [f"{symbols[name]} {_say_source(value)}" for name, value in values.items()]
+    slips = [
+        f"{rate:.1%} of the trials were {kind}"
+        for rate, kind in ((study.population.lapse_rate, "lapses"), (study.population.outlier_rate, "outliers"))
+        if rate
+    ]
+    tail = f"; {join_words(slips)}" if slips else ""
+    return (
+        f"they minimised the {name_cost(cost.name)} cost, {cost.formula}, and their parameters were {join_words(said)}{tail}"
+    )
+
+
+def _say_source(value: str) -> str:
+    if value.startswith("always "):
+        return f"= {value.removeprefix('always ')}"
+    return f"~ {value}" if "(" in value else value
+
+
+def _say_fit(
+    study: Study, designs: Sequence[Design], fidelity: str, settings: Mapping[str, Any], levels: Sequence[str] = ()
+) -> str:
+    changed = {name for design in designs for name in (*design.levels, *design.own_parameters)} | set(levels)
+    cost = get_cost(study.cost)
+    symbols = {parameter.name: parameter.symbol for parameter in cost.all_parameters}
+    said = describe_analysis(study, changed)
+    priors = [f"{symbols[name]} ~ {text}" for name, text in said.items() if name not in study.analysis.known]
+    known = [f"{symbols[name]} was {said[name]}" for name in study.analysis.known]
+    how = (
+        "Posteriors were predicted from the expected Fisher information and the prior, without simulating responses."
+        if fidelity == "information"
+        else _say_sampler(settings, "data set")
+    )
+    assumed = f"The analysis assumed the {name_cost(cost.name)} cost and the priors {join_words(priors)}"
+    return f"{how} {assumed}{f'; {join_words(known)}' if known else ''}."
+
+
+def _say_sampler(settings: Mapping[str, Any], what: str) -> str:
+    """How posteriors were sampled, and when a fit counts."""
+    draws = f"{settings['num_chains']} {{}} of {settings['num_draws']:,} draws each"
+    ess, khat, rhat = (f"{settings[name]:g}" for name in ("min_ess", "max_khat", "max_rhat"))
+    enough = f"at least {ess} effective draws"
+    match settings["method"]:
+        case "nuts":
+            how = f"NUTS ({draws.format('chains')})"
+            return f"Each {what} was fitted by {how}; fits with an R-hat up to {rhat} and {enough} were used."
+        case "importance":
+            how = f"importance sampling ({draws.format('blocks')})"
+            return f"Each {what} was fitted by {how}; fits with a Pareto k-hat below {khat} and {enough} were used."
+        case _:
+            how = f"importance sampling, and by NUTS where that failed ({draws.format('blocks or chains')})"
+            used = f"fits with a Pareto k-hat below {khat}, or an R-hat up to {rhat}, and {enough} were used"
+            return f"Each {what} was fitted by {how}; {used}."
+
+
+def _say_scores(study: Study, evaluations: Evaluations) -> str:
+    goals = f" Power is the chance that {join_words([str(goal) for goal in study.goals])}." if study.goals else ""
+    return (
+        f"Recovery was scored by bias and root mean squared error of the posterior mean and by the coverage of "
+        f"{study.interval:.0%} equal-tailed intervals, identifiability by posterior correlations and by how much less "
+        f"certain a parameter is because the others are unknown.{goals} {ERRORS}"
+    )
+
+
+def _say_failures(evaluations: Evaluations) -> str:
+    failed = sum(evaluation["convergence"]["failed"] for evaluation in evaluations.values())
+    total = sum(evaluation["num_datasets"] for evaluation in evaluations.values())
+    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
+        return "No fit was needed, so none could fail."
+    return f"Of {total:,} fits, {f'{failed} failed and are in no score' if failed else 'none failed'}."

@@ -1,0 +1,47 @@
+"""Figures inside a page: sharp if that is small enough, else as pixels."""
+
+import base64
+import tempfile
+from pathlib import Path
+
+import holoviews as hv
+
+from designstudio.errors import StudioError
+from designstudio.present.figures import save_figure
+from designstudio.report.blocks import Figure
+
+# A picture of thousands of points takes less room as pixels.
+LARGEST_SVG = 400_000
+DPI = 200
+TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def draw(figure: hv.core.Dimensioned, caption: str, *, is_small: bool = False) -> Figure:
+    """A figure that is drawn for the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = save_figure(figure, Path(folder) / "figure.svg")
+        if path.stat().st_size > LARGEST_SVG:
+            save_figure(figure, path.with_suffix(".png"), dpi=DPI)
+        return take(Path(folder), "figure", caption, is_small=is_small)
+
+
+def take(folder: Path, name: str, caption: str, *, is_small: bool = False) -> Figure:
+    """A figure that a run has left in its folder, as SVG or PNG.
+
+    Raises:
+        StudioError: if it is not there.
+    """
+    paths = [folder / f"{name}{suffix}" for suffix in TYPES if (folder / f"{name}{suffix}").is_file()]
+    if not paths:
+        raise StudioError(
+            f"The figure {name}.svg is missing in '{folder}': run the command of this folder again, which draws it anew."
+        )
+    # An image can neither run scripts nor load anything, whatever its file holds.
+    path = next((path for path in paths if path.stat().st_size <= LARGEST_SVG), paths[-1])
+    data = base64.b64encode(path.read_bytes()).decode()
+    return Figure(f"data:{TYPES[path.suffix]};base64,{data}", caption, is_small)
+
+
+def has(folder: Path, name: str) -> bool:
+    """Whether a run has left a figure."""
+    return any((folder / f"{name}{suffix}").is_file() for suffix in TYPES)

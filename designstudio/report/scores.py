@@ -1,0 +1,196 @@
+"""Scores of evaluations as tables: recovery, identifiability, power and how the fits went. Every number has its error."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designstudio.report.blocks import Block, Section, Table, Words, make_table
+from designstudio.report.words import name_quantity, name_symbol, say_number, say_score, say_seconds
+from designstudio.score.identifiability import SMALL_LOADING
+from designstudio.study import Study
+
+# By the names of designs, as `Evaluation.as_dict` has them.
+Evaluations = Mapping[str, Mapping[str, Any]]
+
+ERROR = "± is the Monte Carlo standard error over the simulated data sets."
+# More columns of numbers than this are too many for a page.
+MOST_COLUMNS = 5
+_RECOVERY = {
+    "bias": "bias",
+    "rmse": "RMSE",
+    "concordance": "concordance",
+    "coverage": "coverage",
+    "width": "interval width",
+    "contraction": "contraction",
+}
+
+
+def tabulate_recovery(study: Study, evaluations: Evaluations) -> Table:
+    """How well each quantity is estimated, design by design."""
+    names = list(dict.fromkeys(name for evaluation in evaluations.values() for name in evaluation["recovery"]))
+    # Where all participants are the same, nothing can be correlated.
+    shown = [score for score in _RECOVERY if _has_value(evaluations, score)]
+    groups = []
+    for name in names:
+        rows = [
+            (design, *(say_score(evaluation["recovery"][name].get(score)) for score in shown))
+            for design, evaluation in evaluations.items()
+            if name in evaluation["recovery"]
+        ]
+        groups.append((name_quantity(study, name), tuple(rows)))
+    interval = next(iter(evaluations.values()))["interval"]
+    lin = "; concordance is Lin's" if "concordance" in shown else ""
+    caption = (
+        f"{ERROR} Bias and RMSE are those of the posterior mean; coverage is the share of {interval:.0%} intervals that "
+        f"hold the truth; contraction is the share of the prior's variance that the data remove{lin}."
+    )
+    return Table(("design", *(_RECOVERY[score] for score in shown)), tuple(groups), caption)
+
+
+def _has_value(evaluations: Evaluations, score: str) -> bool:
+    return any(
+        quantity.get(score, {}).get("value") is not None
+        for evaluation in evaluations.values()
+        for quantity in evaluation["recovery"].values()
+    )
+
+
+def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Block]:
+    """What can be told apart: prior from cost, and each parameter from all others."""
+    found = {design: evaluation["identifiability"] for design, evaluation in evaluations.items()}
+    rows = [
+        (
+            design,
+            say_score(one["prior_cost"].get("correlation")),
+            say_score(one["prior_cost"].get("confounding")),
+            say_score(one["information_gain"].get("prior_cost")),
+            say_score(one["information_gain"].get("all")),
+            say_score(one["weakest_direction"]["remaining"]),
+        )
+        for design, one in found.items()
+    ]
+    columns = (
+        "design",
+        "prior-cost correlation",
+        "confounding factor",
+        "gain on prior and cost (nats)",
+        "gain on all (nats)",
+        "remaining share",
+    )
+    caption = (
+        f"Can prior and cost be told apart? {ERROR} The correlation is the strongest in the posterior between a "
+        "parameter of the prior and one of the cost. The confounding factor says how many times less certain the cost "
+        "is because the prior is unknown. The remaining share is that of the prior's sd in the direction that the "
+        "data know worst."
+    )
+    blocks: list[Block] = [make_table(columns, rows, caption)]
+    names = list(dict.fromkeys(name for one in found.values() for name in one["confounding"]))
+    for start in range(0, len(names), MOST_COLUMNS):
+        part = names[start : start + MOST_COLUMNS]
+        cells = [(design, *(say_score(one["confounding"].get(name)) for name in part)) for design, one in found.items()]
+        caption = f"Confounding factor of each parameter: its posterior sd over the sd if all others were known. {ERROR}"
+        blocks.append(make_table(("design", *(name_symbol(study, name) for name in part)), cells, caption))
+    directions = [f"{design}: {_say_direction(study, one)}." for design, one in found.items()]
+    return [
+        *blocks,
+        Words(("The combination of parameters that the data know worst, in logarithms:",)),
+        Words(tuple(directions), True),
+    ]
+
+
+def _say_direction(study: Study, found: Mapping[str, Any]) -> str:
+    """Which parameters make up the weakest direction; those that move the same way have the same sign."""
+    loadings = found["weakest_direction"]["loadings"]
+    parts = [
+        f"{name_symbol(study, name)} {'up' if value > 0 else 'down'}"
+        for name, value in loadings.items()
+        if abs(value) >= SMALL_LOADING
+    ]
+    return " with ".join(parts) if parts else "none stands out"
+
+
+def describe_power(study: Study, evaluations: Evaluations) -> Section:
+    """Chance to reach each goal."""
+    goals = list(dict.fromkeys(goal for evaluation in evaluations.values() for goal in evaluation["power"]))
+    if not goals:
+        return Section("Power", (Words(("The study has no goals, so there is no power to report.",)),))
+    groups = tuple(
+        (goal, tuple((design, say_score(evaluation["power"].get(goal))) for design, evaluation in evaluations.items()))
+        for goal in goals
+    )
+    details = [f"{goal.label}: {goal}." for goal in study.goals]
+    caption = f"Chance to reach each goal, design by design. {ERROR}"
+    return Section("Power", (Table(("design", "chance"), groups, caption), Words(tuple(details), True)))
+
+
+def describe_convergence(evaluations: Evaluations) -> list[Block]:
+    """How the fits went: counts of good, refitted and failed ones, and why they failed."""
+    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
+        return [
+            Words(("Posteriors were predicted from the expected information: nothing was fitted, so no fit could fail.",))
+        ]
+    rows, reasons = [], []
+    for design, evaluation in evaluations.items():
+        went = evaluation["convergence"]
+        counts = (evaluation["num_datasets"], went["converged"], went["refitted"], went["failed"])
+        rows.append((design, *map(str, counts), say_number(went["max_rhat"], 4)))
+        reasons += [f"{design}, {count} of {counts[0]}: {reason}." for reason, count in went["reasons"].items()]
+    caption = (
+        "Fits of all simulated data sets. Those that failed are in no score; refitted ones needed more than the fast lane."
+    )
+    table = make_table(("design", "data sets", "good", "refitted", "failed", "largest R-hat"), rows, caption)
+    total, failed = (sum(int(row[place]) for row in rows) for place in (1, 4))
+    return [
+        Words((f"{failed} of {total:,} fits failed.",)),
+        table,
+        *([Words(tuple(reasons), True)] if reasons else []),
+    ]
+
+
+def tabulate_time(evaluations: Evaluations) -> Table:
+    """What each design took."""
+    rows = [
+        (design, str(evaluation["num_datasets"]), evaluation["fidelity"], say_seconds(evaluation["seconds"]))
+        for design, evaluation in evaluations.items()
+    ]
+    caption = (
+        "Run time of each design, as it was when its data sets were computed; what is found in the cache costs nothing."
+    )
+    return make_table(("design", "data sets", "fidelity", "time"), rows, caption, (0, 2))
+
+
+def describe_calibration(evaluations: Evaluations) -> list[Block]:
+    """Whether posteriors mean what they say, where that was checked."""
+    groups = []
+    for design, evaluation in evaluations.items():
+        found = evaluation.get("calibration")
+        if found:
+            rows = [
+                (name, say_number(one["max_deviation"]), say_number(one["band_used"]), "yes" if one["is_inside"] else "no")
+                for name, one in found.items()
+            ]
+            groups.append((design, tuple(rows)))
+    if not groups:
+        return []
+    caption = (
+        "Calibration: largest distance of the ranks' distribution from the uniform one, the share of its 95% simultaneous "
+        "band that it uses, and whether it stays inside. The band is the Monte Carlo error."
+    )
+    return [Table(("quantity", "largest deviation", "share of the band", "inside"), tuple(groups), caption)]
+
+
+def describe_model_recovery(evaluations: Evaluations) -> list[Block]:
+    """Which cost wins when which one made the data."""
+    blocks: list[Block] = []
+    for design, evaluation in evaluations.items():
+        recovery = evaluation.get("model_recovery")
+        if recovery:
+            costs = list(next(iter(recovery["confusion"].values())))
+            rows = [(made, *(say_score(row.get(cost)) for cost in costs)) for made, row in recovery["confusion"].items()]
+            caption = f"{design}: share of data sets of the cost on the left that each cost wins by leave-one-out. {ERROR}"
+            blocks.append(make_table(("simulated", *costs), rows, caption))
+    return blocks
+
+
+def find_versions(evaluations: Evaluations) -> dict[str, str]:
+    """Versions that results carry themselves."""
+    return dict(next(iter(evaluations.values()), {}).get("versions", {}))

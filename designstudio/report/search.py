@@ -1,0 +1,249 @@
+"""The report of a search: what was looked for, what was found, and how it holds on fresh data."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from designstudio.errors import StudioError
+from designstudio.present.runs import RunRecord
+from designstudio.present.words import label_measure, name_variable, say_better
+from designstudio.report import methods, scores
+from designstudio.report.assumptions import describe_assumptions, tabulate_designs
+from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
+from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
+from designstudio.report.pictures import take
+from designstudio.report.words import MISSING, count, join_words, say_score, say_seconds, start
+from designstudio.search.feasible import find_design
+from designstudio.search.readings import list_objectives
+from designstudio.study import Choice, Measure, Range, SearchPlan, Study
+from designstudio.study.space import Variable
+
+COMPLETE, PRUNED = "complete", "pruned"
+
+
+def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: RunRecord) -> Page:
+    """The page of a search.
+
+    Args:
+        folder: of the run.
+        result: as `SearchResult.as_dict` has it.
+        study: as it was run.
+        run: what the run has kept.
+
+    Raises:
+        StudioError: if the study is another one, or a figure is missing.
+    """
+    plan = study.search
+    if plan is None or [m.label for m in list_objectives(study)] != [entry["label"] for entry in result["objectives"]]:
+        raise StudioError(f"The study is not the one of the search in '{folder}': name the right study file with --study.")
+    objectives = list_objectives(study)
+    finalists = name_finalists(result, len(objectives))
+    references = {entry["evaluation"]["name"]: entry["evaluation"] for entry in result.get("references", [])}
+    evaluations = {name: finalist["evaluation"] for name, finalist in finalists.items()} | references
+    levels = [plan.space.parameter] if plan.space.parameter else []
+    sections = [
+        Section("Summary", _say_found(result, run, finalists)),
+        Section("What was searched", tuple(_describe_plan(study, plan, objectives))),
+        describe_assumptions(study, study.designs, levels),
+        Section("Finalists", tuple(_describe_finalists(folder, study, plan, result, objectives, finalists))),
+    ]
+    if evaluations:
+        table = scores.tabulate_recovery(study, evaluations)
+        sections += [
+            Section("Recovery", (Words(("Of finalists and of the study's own designs, on fresh data sets.",)), table)),
+            Section("Identifiability", tuple(scores.describe_identifiability(study, evaluations))),
+            scores.describe_power(study, evaluations),
+        ]
+    sections += [
+        Section("History", tuple(_describe_history(folder, result, study, objectives))),
+        Section("Convergence", tuple(_describe_convergence(result, evaluations))),
+        describe_computing(
+            _list_settings(study, plan, result),
+            study.seed,
+            run,
+            scores.find_versions(evaluations),
+            _describe_time(result, evaluations),
+        ),
+        describe_rerun(run, _note_workers(result)),
+        describe_methods(methods.write_search(study, result, objectives, levels)),
+    ]
+    finished = [trial for trial in result["trials"] if trial["state"] in (COMPLETE, PRUNED)]
+    facts = (
+        ("cost", study.cost),
+        ("designs tried", str(len(finished))),
+        ("given up early", str(sum(trial["state"] == PRUNED for trial in finished))),
+        ("data sets fitted", f"{result['fits']:,}"),
+        ("seed", str(study.seed)),
+        ("run time", say_seconds(_sum_seconds(result, evaluations))),
+    )
+    return Page("Search for a design", study.title or "Search", _ask(study, plan, objectives), facts, tuple(sections))
+
+
+def name_finalists(result: Mapping[str, Any], num_objectives: int) -> dict[str, Mapping[str, Any]]:
+    """Finalists by their names: the winner, if there can be one, and the others by their place."""
+    names = {}
+    for place, finalist in enumerate(result.get("finalists", [])):
+        is_winner = num_objectives == 1 and finalist["number"] == result["winner"]
+        names["winner" if is_winner else f"finalist-{place + 1}"] = finalist
+    return names
+
+
+def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Measure]) -> str:
+    aims = [f"{'the largest' if m.is_larger_better else 'the smallest'} {m.label}" for m in objectives]
+    limits = f", with {join_words([limit.label for limit in plan.limits])}" if plan.limits else ""
+    return f"Which design has {join_words(aims)}{limits}?"
+
+
+def _say_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
+    sentences = list(run.sentences)
+    if not sentences:
+        sentences = [f"{count(len(result['trials']), 'design')} were tried."]
+    if not finalists:
+        sentences.append("The search was stopped, or found nothing, before finalists were scored on fresh data sets.")
+    return (Words(tuple(sentences), is_list=True),)
+
+
+def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Measure]) -> list[Block]:
+    """Objectives, constraints and the space of designs."""
+    aims = [(label_measure(m, study).axis, say_better(m)) for m in objectives]
+    limits = [(limit.label,) for limit in plan.limits]
+    space = plan.space
+    rows = []
+    if space.parameter is not None and space.level is not None:
+        rows.append((f"value of each level ({space.parameter})", *_say_variable(space.level)))
+    for name, variable in space.variables.items():
+        rows.append((name_variable(name).axis, *_say_variable(variable)))
+    rows.append(("seconds a trial", f"{space.seconds_per_trial:g}", "fixed"))
+    blocks: list[Block] = [
+        make_table(("objective", "direction"), aims, "What the search was for.", (0, 1)),
+        make_table(("constraint",), limits, "What every design had to fulfil.", (0,)),
+        make_table(
+            ("variable", "values", "role"), rows, "The space of designs: what was searched, and what was fixed.", (0, 1, 2)
+        ),
+    ]
+    if study.designs:
+        blocks += [Heading("Designs to beat"), tabulate_designs(study.designs)]
+    return blocks
+
+
+def _say_variable(variable: Variable) -> tuple[str, str]:
+    if isinstance(variable, Range):
+        step = f", in steps of {variable.step:g}" if variable.step is not None else ""
+        return f"{variable.low:g} to {variable.high:g}{step}", "searched"
+    if isinstance(variable, Choice):
+        return join_words([str(option) for option in variable.options]).replace(" and ", " or "), "searched"
+    return str(variable), "fixed"
+
+
+def _describe_finalists(
+    folder: Path,
+    study: Study,
+    plan: SearchPlan,
+    result: Mapping[str, Any],
+    objectives: Sequence[Measure],
+    finalists: Mapping[str, Mapping[str, Any]],
+) -> list[Block]:
+    """What was found: the score that chose it beside the one on fresh data sets."""
+    if not finalists:
+        return [Words(("There are none yet: the same search goes on where it was stopped.",))]
+    blocks: list[Block] = []
+    for measure in objectives:
+        label = measure.label
+        rows = [
+            (name, str(f["number"]), say_score(f["search"][label]), say_score(f["fresh"][label]))
+            for name, f in finalists.items()
+        ]
+        rows += [(r["evaluation"]["name"], MISSING, MISSING, say_score(r["fresh"][label])) for r in result["references"]]
+        caption = (
+            f"{start(label_measure(measure, study).axis)}; {say_better(measure)}. The search score chose the finalists and "
+            f"flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, by "
+            f"{plan.verify_fidelity}. {scores.ERROR}"
+        )
+        blocks.append(make_table(("design", "trial", "search score", "fresh score"), rows, caption))
+    blocks.append(
+        take(folder, "designs", "The finalists, and the designs of the study: what is shown, how often, at which level.")
+    )
+    designs = [find_design(plan, finalist["parameters"], name) for name, finalist in finalists.items()]
+    blocks.append(tabulate_designs([design for design in designs if design is not None]))
+    blocks += _compare(result)
+    return blocks
+
+
+def _compare(result: Mapping[str, Any]) -> list[Block]:
+    """How many times smaller the errors of the winner are than those of the study's designs."""
+    ratios = result.get("rmse_ratios") or {}
+    names = list(dict.fromkeys(name for row in ratios.values() for name in row))
+    rows = [(design, *(say_score(row.get(name)) for name in names)) for design, row in ratios.items()]
+    caption = (
+        f"How many times smaller the RMSE of the winner is than that of each design, paired by data set. {scores.ERROR}"
+    )
+    return [make_table(("against", *names), rows, caption)] if rows else []
+
+
+def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, objectives: Sequence[Measure]) -> list[Block]:
+    blocks: list[Block] = [
+        take(
+            folder, "history", "Every design that was tried, in its order, the best so far, and the finalists on fresh data."
+        )
+    ]
+    if len(objectives) > 1:
+        blocks.append(take(folder, "front", "The front: designs that no other beats in all objectives."))
+    label = label_measure(objectives[0], study).symbol
+    if result["importance"]:
+        rows = [(name_variable(name).symbol, f"{100 * share:.1f}") for name, share in result["importance"].items()]
+        rows.sort(key=lambda row: -float(row[1]))
+        caption = (
+            f"What matters for {label}: share of each variable, by PED-ANOVA over all trials. The shares describe the "
+            "trials of this search; they have no Monte Carlo error of their own."
+        )
+        blocks += [
+            take(folder, "importance", "Share of each variable in what makes designs differ."),
+            make_table(("variable", "importance (%)"), rows, caption),
+        ]
+    else:
+        blocks.append(Words(("There are too few trials to say which variables matter.",)))
+    blocks.append(take(folder, "parallel", "Every feasible design as a line over its variables and its score."))
+    return blocks
+
+
+def _describe_convergence(result: Mapping[str, Any], evaluations: scores.Evaluations) -> list[Block]:
+    failed = sum(trial["num_failed"] for trial in result["trials"])
+    words = Words(
+        (f"While searching, {failed} of {result['fits']:,} fits failed; designs of which too many fail are no candidates.",)
+    )
+    if not evaluations:
+        return [words]
+    return [words, Heading("On fresh data sets"), *scores.describe_convergence(evaluations)]
+
+
+def _describe_time(result: Mapping[str, Any], evaluations: scores.Evaluations) -> list[Block]:
+    num = len({trial["worker"] for trial in result["trials"] if trial["worker"]})
+    work = f"Trials took {say_seconds(result['seconds'])} of work by {count(max(num, 1), 'worker')}."
+    return [Words((work,)), *([scores.tabulate_time(evaluations)] if evaluations else [])]
+
+
+def _sum_seconds(result: Mapping[str, Any], evaluations: scores.Evaluations) -> float:
+    return float(result["seconds"]) + sum(evaluation["seconds"] for evaluation in evaluations.values())
+
+
+def _note_workers(result: Mapping[str, Any]) -> list[str]:
+    workers = {trial["worker"] for trial in result["trials"] if trial["worker"]}
+    if len(workers) < 2:
+        return ["With one worker, as here, the result depends on the study alone."]
+    return [f"{len(workers)} workers took turns, so another run may try other designs."]
+
+
+def _list_settings(study: Study, plan: SearchPlan, result: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "cost": study.cost,
+        "sampler": plan.sampler,
+        "designs screened first": result["screened"],
+        "fidelity of the search": plan.fidelity,
+        "data sets of each design": plan.num_datasets,
+        "gives up early": plan.races,
+        "data sets between decisions": plan.block_size,
+        "finalists": plan.num_finalists,
+        "fidelity of finalists": plan.verify_fidelity,
+        "fresh data sets": plan.num_fresh,
+        "interval": study.interval,
+    }

@@ -1,0 +1,113 @@
+"""Numbers and names as a page writes them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from designstudio.costs import get_cost
+from designstudio.parameters import NO_UNIT
+from designstudio.score.monte_carlo import Score
+from designstudio.study import Study
+
+MISSING = "–"
+_SMALL = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+# What the four parameters are that every model has; those of a cost say it themselves.
+_MEANINGS = {
+    "mu_0": "mean of the participant's prior belief about stimuli",
+    "sigma_0": "uncertainty of that belief",
+    "sigma": "uncertainty of perceiving a stimulus",
+    "sigma_r": "variability of responses (motor noise)",
+}
+
+
+def say_score(record: Mapping[str, float | None] | Score | None) -> str:
+    """A score with its Monte Carlo error; a dash if it has no value."""
+    if record is None:
+        return MISSING
+    score = record if isinstance(record, Score) else _read_score(record)
+    return MISSING if not math.isfinite(score.value) else str(score).replace("-", "−")
+
+
+def _read_score(record: Mapping[str, float | None]) -> Score:
+    value, mcse = (math.nan if record.get(key) is None else float(record[key] or 0.0) for key in ("value", "mcse"))
+    return Score(value, mcse)
+
+
+def say_number(value: float | None, num_digits: int = 3) -> str:
+    """A number with so many significant digits; a dash if there is none."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    # With # zeros at the end stay: they are digits, too.
+    return f"{value:#.{num_digits}g}".rstrip(".").replace("-", "−")
+
+
+def say_share(value: float) -> str:
+    """A number between 0 and 1."""
+    return f"{value:.2f}" if math.isfinite(value) else MISSING
+
+
+def say_seconds(seconds: float) -> str:
+    """A duration."""
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """A, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def spell(number: int) -> str:
+    """A number at the beginning of a sentence: small ones in words."""
+    return _SMALL[number] if 0 <= number < len(_SMALL) else f"{number:,}"
+
+
+def start(text: str) -> str:
+    """The same as the beginning of a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things, in words that agree."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def name_quantity(study: Study, name: str) -> str:
+    """A parameter or quantity: its symbol, its unit and what it is."""
+    base, _, condition = name.removesuffix("]").partition("[")
+    for parameter in get_cost(study.cost).all_parameters:
+        if parameter.name == base:
+            symbol = f"{parameter.symbol} {condition}".strip()
+            unit = "" if parameter.unit == NO_UNIT else f" ({parameter.unit})"
+            return f"{symbol}{unit}: {explain(parameter.name, parameter.meaning)}"
+    for quantity in study.quantities:
+        if quantity.name == name:
+            return f"{name}: {quantity.text}"
+    return name
+
+
+def name_symbol(study: Study, name: str) -> str:
+    """The symbol of a parameter or quantity."""
+    return name_quantity(study, name).partition(":")[0].partition(" (")[0]
+
+
+def explain(name: str, meaning: str) -> str:
+    """What a parameter is, in one line."""
+    return _MEANINGS.get(name, meaning)
+
+
+def say_settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Settings as rows: what each is, and its value."""
+    return [(name.replace("_", " ").replace("num ", "number of "), _say_value(value)) for name, value in settings.items()]
+
+
+def _say_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)

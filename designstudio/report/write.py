@@ -1,0 +1,58 @@
+"""From the folder of a run to its report."""
+
+import os
+from pathlib import Path
+
+from designstudio.errors import StudioError
+from designstudio.present.runs import read_run
+from designstudio.report.blocks import Page
+from designstudio.report.evaluation import build_evaluation
+from designstudio.report.fit import build_fit
+from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
+from designstudio.report.page import render_page
+from designstudio.report.search import build_search
+from designstudio.report.sweep import build_sweep
+
+NAME = "report.html"
+
+
+def write_report(folder: Path | str, out: Path | str | None = None, *, study: Path | str | None = None) -> Path:
+    """Write the report of a run as one HTML file that needs nothing else.
+
+    Args:
+        folder: of an evaluation, a search, a sweep or a fit.
+        out: the file to write; by default report.html in the folder.
+        study: the study file, for folders of older versions that keep none.
+
+    Returns:
+        The file.
+
+    Raises:
+        StudioError: if the folder holds no finished run, or lacks something.
+    """
+    source = Path(folder)
+    target = source / NAME if out is None else Path(out)
+    text = render_page(build_page(source, study=None if study is None else Path(study)))
+    part = target.with_name(f".{target.name}.partial")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, target)
+    except OSError as error:
+        raise StudioError(f"The report '{target}' cannot be written: {error.strerror or error}.") from None
+    return target
+
+
+def build_page(folder: Path, *, study: Path | None = None) -> Page:
+    """What the report of a run says; for the arguments see `write_report`."""
+    result, run = read_result(folder), read_run(folder)
+    kind = find_kind(result)
+    try:
+        if kind == FIT:
+            return build_fit(folder, run)
+        build = {EVALUATION: build_evaluation, SEARCH: build_search}.get(kind, build_sweep)
+        return build(folder, result, find_study(folder, study), run)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise StudioError(
+            f"The results in '{folder}' are not complete ({type(error).__name__}: {error}): run the command of this "
+            "folder again."
+        ) from error

@@ -1,0 +1,172 @@
+"""How fast the studio in the browser is: first paint, slider to numbers, ten visitors at once while a job runs.
+
+    python studies/benchmark/dashboard.py [--only paint slider visitors]
+
+Needs Debian's chromium (`apt-get install chromium`) and the developers' extras (`pip install -e .[dev]`).
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from designstudio.jobs import JobShelf
+from designstudio.jobs.kinds import EVALUATE, STUDY
+from designstudio.present.tables import read_csv, write_csv
+
+RESULTS = Path(__file__).parent / "results"
+QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"
+NUM_LOADS, NUM_CHANGES, NUM_VISITORS = 10, 30, 10
+# Tells, in the page itself, how many milliseconds after a key was pressed the numbers had changed: nothing is polled.
+WATCH = """
+() => {
+  const find = root => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.classList && e.classList.contains('tiles')) return e;
+      if (e.shadowRoot) { const f = find(e.shadowRoot); if (f) return f; }
+    }
+    return null;
+  };
+  const text = () => { const t = find(document); return t ? t.innerText : ''; };
+  const before = text(), started = performance.now();
+  window.changed = new Promise(done => {
+    const look = () => (text() !== before ? done(performance.now() - started) : setTimeout(look, 4));
+    look();
+  });
+}
+"""
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """The address of a studio in a process of its own."""
+    log = folder / "server.log"
+    command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs")]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+    try:
+        while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
+            time.sleep(0.1)
+        # Programs for other numbers of levels are still being compiled.
+        time.sleep(60)
+        yield found.group()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def open_page(browser: Browser, address: str) -> tuple[Page, float]:
+    """A page of a new visitor, and the seconds until its numbers stood there."""
+    page = browser.new_context(viewport={"width": 1280, "height": 1400}).new_page()
+    started = time.monotonic()
+    page.goto(address)
+    page.get_by_text("correlation of prior and cost").first.wait_for()
+    return page, time.monotonic() - started
+
+
+def change(page: Page, key: str) -> float:
+    """Seconds from a key pressed on a slider to other numbers."""
+    slider = page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first
+    slider.focus()
+    page.evaluate(WATCH)
+    slider.press(key)
+    return float(page.evaluate("window.changed")) / 1000
+
+
+def measure_paint(browser: Browser, address: str, folder: Path) -> dict[str, Any]:
+    """First paint, for visitors with an empty cache of their own."""
+    seconds = []
+    for _ in range(NUM_LOADS):
+        page, taken = open_page(browser, address)
+        seconds.append(taken)
+        page.context.close()
+    return describe("first paint", seconds)
+
+
+def measure_slider(browser: Browser, address: str, folder: Path) -> dict[str, Any]:
+    """Slider to numbers."""
+    page, _ = open_page(browser, address)
+    page.wait_for_timeout(1000)
+    seconds = [change(page, "ArrowRight" if k % 20 < 10 else "ArrowLeft") for k in range(NUM_CHANGES)]
+    page.context.close()
+    return describe("slider to numbers", seconds)
+
+
+def measure_visitors(browser: Browser, address: str, folder: Path) -> dict[str, Any]:
+    """Slider to numbers with ten visitors who take turns quickly, while a job runs."""
+    text = (
+        QUESTION.read_text()
+        .replace('fidelity = "importance"', 'fidelity = "nuts"')
+        .replace("datasets = 200", "datasets = 5000")
+    )
+    job = JobShelf(folder / "runs").begin(EVALUATE, "load", {}, files={STUDY: text})
+    pages = [open_page(browser, address)[0] for _ in range(NUM_VISITORS)]
+    time.sleep(5)
+    seconds = []
+    for turn in range(5):
+        key = "ArrowRight" if turn % 2 == 0 else "ArrowLeft"
+        for page in pages:
+            slider = page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first
+            slider.focus()
+            page.evaluate(WATCH)
+        # All at once, as far as one keyboard goes.
+        for page in pages:
+            page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first.press(key)
+        seconds += [float(page.evaluate("window.changed")) / 1000 for page in pages]
+    is_running = job.is_active
+    job.ask_to_stop()
+    for page in pages:
+        page.context.close()
+    return describe(f"{NUM_VISITORS} visitors at once, {'a job running' if is_running else 'the job had ended'}", seconds)
+
+
+def describe(what: str, seconds: list[float]) -> dict[str, Any]:
+    """One row of the table."""
+    ordered = sorted(seconds)
+    return {
+        "what": what,
+        "times": len(seconds),
+        "median (s)": f"{statistics.median(seconds):.2f}",
+        "worst of ten (s)": f"{ordered[int(0.9 * (len(ordered) - 1))]:.2f}",
+        "worst (s)": f"{ordered[-1]:.2f}",
+    }
+
+
+def main() -> None:
+    """Run the parts that are asked for."""
+    parts: dict[str, Callable[[Browser, str, Path], dict[str, Any]]] = {
+        "paint": measure_paint,
+        "slider": measure_slider,
+        "visitors": measure_visitors,
+    }
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=parts, nargs="*", default=list(parts))
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    path = os.environ.get("DESIGNSTUDIO_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
+    path_out = arguments.out / "dashboard.csv"
+    rows = {row["part"]: row for row in read_csv(path_out)} if path_out.exists() else {}
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve(Path(name)) as address:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        for part in arguments.only:
+            rows[part] = {"part": part, **parts[part](browser, address, Path(name))}
+            print("dashboard", rows[part], flush=True)
+            write_csv(path_out, [rows[name] for name in parts if name in rows])
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

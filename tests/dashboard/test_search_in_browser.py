@@ -1,0 +1,36 @@
+"""The search page in a real browser."""
+
+from designstudio.jobs import FINISHED, STOPPED, JobShelf
+from tests.dashboard.browser import fill, go_to, wait_until
+
+
+def keep_two_levels(page):
+    """One number of levels is compiled for; four would take their time."""
+    handles = page.locator(".bk-input-group", has_text="number of uncertainty levels").first.locator(".noUi-handle")
+    handles.nth(0).focus()
+    handles.nth(0).press("ArrowRight")
+    for _ in range(2):
+        handles.nth(1).focus()
+        handles.nth(1).press("ArrowLeft")
+    page.get_by_text("2 .. 2").first.wait_for()
+
+
+def test_a_search_is_started_stopped_resumed_and_its_winner_opened(studio, page):
+    go_to(page, "Search")
+    page.get_by_text("Find the best design").wait_for()
+    keep_two_levels(page)
+    fill(page, "designs to try", "8")
+    fill(page, "fresh data sets", "20")
+    page.get_by_label("check finalists by").first.select_option("importance")
+    page.get_by_role("button", name="Start").click()
+    shelf = JobShelf(studio.runs)
+    wait_until(page, lambda: any(job.kind == "search" for job in shelf.list()))
+    job = next(job for job in shelf.list() if job.kind == "search")
+    wait_until(page, lambda: job.progress.stage != "starting")
+    page.get_by_role("button", name="Stop").click()
+    wait_until(page, lambda: not job.is_active)
+    assert job.state == STOPPED, job.read_log()
+    page.get_by_role("button", name="Resume").click()
+    wait_until(page, lambda: job.state == FINISHED)
+    page.get_by_role("button", name="Open in Design").first.click()
+    page.get_by_text("Behaviour of one simulated participant").wait_for()

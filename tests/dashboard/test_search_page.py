@@ -1,0 +1,246 @@
+import json
+
+import holoviews as hv
+import pytest
+
+from designstudio.dashboard.figures.search import find_clicked, list_points
+from designstudio.dashboard.pages.search import SearchPage
+from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.search import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
+from designstudio.errors import StudioError
+from designstudio.jobs import JobShelf
+from designstudio.jobs.job import FINISHED, OUTCOME, write_json
+from designstudio.jobs.kinds import SEARCH, STUDY
+from designstudio.present.search import write_search
+from designstudio.search.run import Budget, run_search
+from designstudio.search.watching import SearchWatch
+from designstudio.study import Measure, format_study, parse_study
+from tests.search.make_search import make_question
+
+# Panel 2 will call `name` and `button_type` otherwise.
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def question():
+    aims = (Measure("rmse", ("mu_0", "beta")), Measure("minutes"))
+    quick = {"fidelity": "information", "verify_fidelity": "information", "num_datasets": 16, "num_fresh": 16}
+    return make_question(objectives=aims, **quick).replace(title=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def folder(question, tmp_path_factory):
+    """A finished search of six trials, with all its files."""
+    at = tmp_path_factory.mktemp("search") / "run"
+    result = run_search(question, at, Budget(6))
+    write_search(result, at)
+    (at / STUDY).write_text(format_study(question))
+    return at
+
+
+@pytest.fixture
+def page(tmp_path):
+    opened = []
+    page = SearchPage(DesignChoice(), JobShelf(tmp_path / "runs"), on_open=lambda *given: opened.append(given))
+    page.opened = opened
+    return page
+
+
+def watch(page, file, place):
+    page.file.value, page.place.value = str(file), str(place)
+    page._try(page._watch_elsewhere)
+
+
+def read_all(page):
+    """All HTML of the page."""
+    return "".join(pane.object for pane in page.__panel__().select(lambda o: type(o).__name__ == "HTML") if pane.object)
+
+
+@pytest.mark.parametrize("changes", [
+    {},
+    {"objective": RMSE, "quantities": ["beta"], "levels": (2, 2)},
+    {"objective": FRONT, "trials": (30, 120), "most_minutes": None},
+    {"low": (0.25, 1.0), "high": (3.0, 5.0), "distributions": ["uniform"]},
+    {"levels": (1, 1), "sigma": (0.1, 0.1)},
+])  # fmt: skip
+def test_every_choice_is_a_study_that_files_can_hold(changes):
+    study = SearchChoice(DesignChoice(), **changes).to_study()
+    assert parse_study(format_study(study), "the file") == study
+
+
+def test_the_first_search_is_for_information_at_the_length_of_the_design():
+    design = DesignChoice(trials=[30, 30])
+    study = SearchChoice(design).to_study()
+    assert study.search.space.variables["trials"] == 60
+    assert study.search.objectives == ()
+    assert study.designs[0] == design.to_design()
+
+
+def test_another_cost_has_other_parameters():
+    design = DesignChoice()
+    choice = SearchChoice(design, objective=RMSE)
+    design.cost = "quadratic"
+    choice.follow_cost()
+    assert choice.to_study().search.objectives == (Measure("rmse", ("mu_0",)),)
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"objective": FRONT}, "give the number of trials a range"),
+    ({"objective": RMSE, "quantities": []}, "Choose parameters"),
+    ({"distributions": []}, "at least one spacing"),
+    ({"sigma": (0.1, 0.1)}, "one level"),
+    ({"low": (3.0, 3.0), "high": (2.0, 2.0)}, "Stimuli cannot begin at 3"),
+    ({"most_minutes": 1.0}, "90 trials take 7.5 minutes"),
+])  # fmt: skip
+def test_an_impossible_search_is_refused_in_a_sentence(changes, words):
+    with pytest.raises(StudioError, match=words):
+        SearchChoice(DesignChoice(), **changes).to_study()
+
+
+def test_the_budget_is_designs_or_minutes():
+    choice = SearchChoice(DesignChoice(), num_designs=7)
+    assert choice.to_settings() == {"trials": 7, "minutes": None, "workers": 1}
+    choice.budget = MINUTES_BUDGET
+    assert choice.to_settings() == {"trials": None, "minutes": 10.0, "workers": 1}
+
+
+def test_time_as_an_aim_frees_the_number_of_trials(page):
+    page.state.objective = FRONT
+    assert page.state.trials[0] < page.state.trials[1]
+    page.state.to_study()
+
+
+def test_start_writes_down_a_job_and_watches_it(page, monkeypatch):
+    monkeypatch.setattr(JobShelf, "start", lambda self, job: write_json(job.folder / OUTCOME, {"state": FINISHED}))
+    page._try(page._begin)
+    (job,) = page._shelf.list()
+    assert job.kind == SEARCH
+    assert job.settings == page.state.to_settings()
+    assert parse_study((job.folder / STUDY).read_text(), STUDY) == page.state.to_study()
+    assert page.job_card.job.folder == job.folder
+
+
+def test_a_finished_search_shows_its_verdict_and_both_scores_of_finalists(page, folder):
+    watch(page, folder / STUDY, folder)
+    record = json.loads((folder / "result.json").read_text())
+    shown = read_all(page)
+    assert "on the front: none is better in everything" in shown
+    assert "in the search" in shown
+    assert "on fresh data" in shown
+    assert f"trial {record['finalists'][0]['number']}" in shown
+    assert [entry.number for entry in page.results.shown.fresh if entry.number is not None] == [
+        entry["number"] for entry in record["finalists"]
+    ]
+    assert page.results._front_card.visible
+
+
+def test_what_users_have_written_is_escaped(page, folder):
+    watch(page, folder / STUDY, folder)
+    assert HOSTILE not in read_all(page)
+    assert "&lt;img src=x" in read_all(page)
+
+
+def test_a_click_on_a_point_opens_its_design(page, folder):
+    watch(page, folder / STUDY, folder)
+    up, across = page.results.shown.result.objectives
+    number, x, y = list_points(page.results.shown, None, up)[3]
+    page.results.click(x, y)
+    study, design = page.opened[-1]
+    assert study == page.watch.question
+    assert design.name == f"trial {int(number)}"
+    number, x, y = list_points(page.results.shown, across, up)[0]
+    page.results.click(x, y, is_front=True)
+    assert len(page.opened) == 2
+    page.results.click(x, y + 100.0, is_front=True)
+    assert len(page.opened) == 2
+
+
+def test_the_button_opens_the_chosen_trial(page, folder):
+    watch(page, folder / STUDY, folder)
+    page.results.trial.value = page.results.trial.options[-1]
+    page.results.open_design.clicks += 1
+    assert page.opened[0][1].name == f"trial {page.results.trial.options[-1]}"
+    assert page.results.shown.chosen == page.results.trial.options[-1]
+
+
+def test_a_click_beside_all_points_finds_none(folder, question):
+    points = list_points(None, None, question.search.objectives[0])
+    assert find_clicked(points, 1.0, 1.0) is None
+
+
+@pytest.mark.parametrize(("file", "place", "words"), [
+    ("", "", "give its study file"),
+    ("study.toml", "nowhere", "There is no folder"),
+    ("missing.toml", ".", "There is no study file"),
+    ("study.toml", "empty", "holds no search"),
+    ("other.toml", ".", "holds no search for this study file"),
+    ("plain.toml", ".", "no search"),
+    ("study.toml", "sqlite:///nowhere/at-all.db", "cannot be"),
+])  # fmt: skip
+def test_what_cannot_be_watched_is_one_sentence(page, folder, question, file, place, words, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "empty").mkdir(exist_ok=True)
+    (folder / "other.toml").write_text(format_study(question.replace(seed=5)))
+    (folder / "plain.toml").write_text(format_study(DesignChoice().to_study()))
+    watch(page, file, place)
+    assert page._message.visible
+    assert words in page._message.object
+    assert page.watch is None
+
+
+def test_watching_reads_only_what_has_changed_and_writes_nothing(folder, question):
+    journal = folder / "search.journal"
+    before = journal.read_bytes()
+    watcher = SearchWatch(question, str(folder))
+    assert len(watcher.look().finished) == 6
+    assert watcher.look() is None
+    # Half a line: somebody is just writing.
+    journal.write_bytes(before + b'{"op_code":')
+    assert len(watcher.look().finished) == 6
+    assert journal.read_bytes() == before + b'{"op_code":'
+    journal.write_bytes(before)
+
+
+def test_a_job_of_the_shelf_is_opened_with_its_result(page, folder):
+    job = page._shelf.prepare(SEARCH, HOSTILE, {}, files={})
+    for path in folder.iterdir():
+        if path.is_file():
+            (job.folder / path.name).write_bytes(path.read_bytes())
+    write_json(job.folder / OUTCOME, {"state": FINISHED, "seconds": 1.0})
+    page.open(job)
+    assert page.results.record["finalists"]
+    assert HOSTILE not in read_all(page)
+    assert not page._empty.visible
+
+
+def test_figures_and_tables_can_be_taken_along(page, folder):
+    watch(page, folder / STUDY, folder)
+    assert len(page.results._tabulate_trials()) == 6
+    for draw in (page.results._print_history, page.results._print_front, page.results._print_designs):
+        assert len(draw()) >= 1
+
+
+def test_axes_follow_the_trials_of_a_search_that_begins_with_none(page, folder):
+    ranges = []
+    for figure in (page.results.history, page.results.front):
+        state = hv.renderer("bokeh").get_plot(figure).state
+        ranges += [state.x_range, state.y_range]
+    watch(page, folder / STUDY, folder)
+    result = page.results.shown.result
+    up, across = result.objectives
+    for axis, values in zip(
+        ranges,
+        [
+            [record.number for record in result.finished],
+            [record.value(up) for record in result.best],
+            [record.value(across) for record in result.best],
+            [record.value(up) for record in result.best],
+        ],
+        strict=True,
+    ):
+        assert axis.start < min(values)
+        assert axis.end > max(values)
+    # Not those of an empty figure, which end at 1.
+    assert ranges[1].end < 1.0
+    assert ranges[3].end < 1.0

@@ -1,0 +1,193 @@
+"""What each kind of report says is what its run has found."""
+
+import dataclasses
+import json
+
+import numpy as np
+import xarray as xr
+
+from designstudio.empirical.comparison import compare_costs
+from designstudio.empirical.files import load_fit, save_fit
+from designstudio.present.runs import read_run
+from designstudio.report.scores import describe_convergence
+from designstudio.report.words import join_words, name_quantity, say_number, say_score, say_seconds, spell
+from designstudio.study import read_study
+from tests.report.conftest import NUM_SUBJECTS, describe, run
+from tests.report.test_pages import find_table
+
+
+def test_recovery_is_that_of_the_results(evaluation):
+    scores = evaluation.result["designs"][0]["recovery"]
+    table = find_table(evaluation, "RMSE")
+    shown = [row[table.columns.index("RMSE")] for row in table.rows]
+    assert shown == [say_score(scores[name]["rmse"]) for name in scores]
+
+
+def test_population_and_priors_are_those_of_the_study(evaluation):
+    rows = {row[1]: row for row in find_table(evaluation, "the fit assumes").rows}
+    assert rows["mu_0"][0] == "μ₀"
+    assert rows["mu_0"][3:] == ["stimulus unit", "always 1.5", "Uniform(0.1, 5)"]
+    assert rows["beta"][4] == "Uniform(0.8, 0.95)"
+    assert rows["sigma"][4:] == ["set by the design", "known"]
+    assert "prior belief" in rows["mu_0"][2]
+
+
+def test_power_is_reported_with_its_goal(evaluation):
+    (goal, score), *_ = evaluation.result["designs"][0]["power"].items()
+    assert ["two & more", say_score(score)] in find_table(evaluation, "chance").rows
+    assert any(point.startswith(goal) for point in evaluation.read.points)
+
+
+def test_methods_of_an_evaluation_name_its_numbers(evaluation):
+    methods = evaluation.read.passages[0]
+    for words in ("14 participants were simulated", "46 trials per participant", "20 at σ = 0.1 and 26 at σ = 0.2"):
+        assert words in methods
+    assert "μ₀ = 1.5" in methods
+    assert "β ~ Uniform(0.8, 0.95)" in methods
+    assert "σ was known" in methods
+    assert "The seed of all random numbers was 7." in methods
+    assert "\n" not in methods
+    assert ".." not in methods
+    assert "  " not in methods
+
+
+def test_convergence_counts_every_fit_and_says_why_some_failed():
+    went = {
+        "converged": 18,
+        "refitted": 3,
+        "failed": 2,
+        "max_rhat": 1.004,
+        "reasons": {"R-hat 1.3 of mu_0 is above 1.01": 2},
+    }
+    words, table, reasons = describe_convergence({"a": {"fidelity": "nuts", "num_datasets": 20, "convergence": went}})
+    assert words.sentences == ("2 of 20 fits failed.",)
+    assert table.groups[0][1] == (("a", "20", "18", "3", "2", "1.004"),)
+    assert reasons.sentences == ("a, 2 of 20: R-hat 1.3 of mu_0 is above 1.01.",)
+
+
+def test_where_nothing_was_fitted_no_fits_are_counted(evaluation):
+    assert "without simulating responses" in evaluation.read.passages[0]
+    assert "No fit was needed, so none could fail." in evaluation.read.passages[0]
+    assert any("nothing was fitted" in paragraph for paragraph in evaluation.read.paragraphs)
+
+
+def test_a_search_shows_both_scores_side_by_side(search):
+    table = find_table(search, "fresh score")
+    finalists = search.result["finalists"]
+    label = search.result["objectives"][0]["label"]
+    for row, finalist in zip(table.rows, finalists, strict=False):
+        scores = (finalist["search"][label], finalist["fresh"][label])
+        assert row[1:] == [str(finalist["number"]), *map(say_score, scores)]
+    assert {"History", "Finalists", "What was searched"} <= set(search.read.titles)
+    assert any(point.startswith("5 designs were tried") for point in search.read.points)
+
+
+def test_methods_of_a_search_name_its_numbers(search):
+    methods = search.read.passages[0]
+    winner = next(f for f in search.result["finalists"] if f["number"] == search.result["winner"])
+    assert "proposed 5 designs" in methods
+    assert "up to 16 simulated participants" in methods
+    assert "20 fresh simulated participants" in methods
+    assert f"{' + '.join(map(str, winner['design']['trials']))} trials per participant" in methods
+
+
+def test_a_sweep_shows_power_at_every_point(sweep):
+    table = find_table(sweep, "trials", words="every point")
+    assert [row[0] for row in table.rows] == ["30", "60"]
+    powers = [next(iter(point["evaluation"]["power"].values())) for point in sweep.result["points"]]
+    assert [row[1] for row in table.rows] == [say_score(power) for power in powers]
+
+
+def test_a_fit_says_what_was_read_and_left_out(fit):
+    assert any("The filter 'stimulus > 8.5' removed" in point for point in fit.read.points)
+    rows = find_table(fit, "why").rows
+    assert [row[0] for row in rows] == ["filter", "subject"]
+    assert rows[1][1].startswith("S<99>: 1 usable trial")
+
+
+def test_a_fit_shows_every_subject_under_every_cost(fit):
+    for cost in ("quadratic cost", "quadratic effort cost"):
+        table = find_table(fit, "Monte Carlo error", words=f"under the {cost}")
+        assert [row[0] for row in table.rows] == list(fit.result["subjects"])
+        numbers = fit.result["subjects"][table.rows[0][0]][cost.removesuffix(" cost").replace(" ", "_")]["parameters"][
+            "mu_0"
+        ]
+        shown = table.rows[0][table.columns.index("μ₀")]
+        assert shown == f"{say_number(numbers['mean'])}{say_number(numbers['hdi_low'])} to {say_number(numbers['hdi_high'])}"
+
+
+def test_failed_fits_are_named(fit, tmp_path):
+    loaded = load_fit(fit.folder)
+    tree = loaded.posteriors["quadratic_effort"].copy()
+    verdicts = tree["diagnostics"].to_dataset()
+    verdicts["is_good"] = verdicts["is_good"].copy(data=[False, True, True])
+    verdicts["reason"] = ("dataset", np.array(["R-hat 1.3 & rising", "", ""]))
+    tree["diagnostics"] = xr.DataTree(verdicts)
+    tree.attrs["fingerprint"] = ""
+    posteriors = {**loaded.posteriors, "quadratic_effort": tree}
+    failed = dataclasses.replace(loaded, posteriors=posteriors, comparison=compare_costs(posteriors))
+    save_fit(failed, tmp_path)
+    report = describe(tmp_path)
+    assert find_table(report, "reason").rows == [[loaded.subjects[0], "quadratic effort", "R-hat 1.3 & rising"]]
+    assert "Of 6 fits, 1 did not converge and was not used." in report.read.passages[0]
+    assert "kept no command" in report.text
+
+
+def test_methods_of_a_fit_name_its_numbers(fit):
+    methods, report = fit.read.passages[0], fit.result["exclusions"]
+    assert f"{report['num_trials']} trials of {NUM_SUBJECTS} participants in 2 conditions" in methods
+    assert "1 participant had been left out" in methods
+    assert "quadratic ((r - s)²) and quadratic effort" in methods
+    assert "4 blocks of 100 draws each" in methods
+
+
+def test_the_command_of_an_evaluation_repeats_it(evaluation):
+    command = read_run(evaluation.folder).command
+    assert " ".join(command) in evaluation.read.commands
+    assert command == ("designstudio", "evaluate", "as-run.toml", "--out", "again")
+    # The numbers, without drawing all figures once more.
+    run(evaluation.folder, *command[1:3], "--json", "again.json")
+    again = json.loads((evaluation.folder / "again.json").read_text())
+    assert [d["recovery"] for d in again["designs"]] == [d["recovery"] for d in evaluation.result["designs"]]
+    assert again["verdict"] == evaluation.result["verdict"]
+
+
+def test_the_command_of_a_search_repeats_it(search):
+    command = read_run(search.folder).command
+    run(search.folder, *command[1:])
+    again = json.loads((search.folder / "again" / "result.json").read_text())
+    for found in (again, search.result):
+        for trial in found["trials"]:
+            for name in ("seconds", "compilations", "worker"):
+                del trial[name]
+    assert again["trials"] == search.result["trials"]
+    assert again["winner"] == search.result["winner"]
+
+
+def test_the_command_of_a_fit_repeats_it(fit):
+    command = read_run(fit.folder).command
+    run(fit.folder, *command[1:])
+    again = json.loads((fit.folder / "again" / "result.json").read_text())
+    assert again["subjects"] == fit.result["subjects"]
+
+
+def test_a_run_keeps_its_study_with_every_option_in_its_place(evaluation):
+    study = read_study(evaluation.folder / "as-run.toml")
+    assert (study.num_datasets, study.fidelity, study.seed) == (14, "information", 7)
+
+
+def test_words_agree():
+    assert join_words(["a"]) == "a"
+    assert join_words(["a", "b", "c"]) == "a, b and c"
+    assert (spell(1), spell(12)) == ("One", "12")
+    assert (say_number(-0.2), say_number(16.0), say_number(120.0), say_number(None)) == ("−0.200", "16.0", "120", "–")
+    assert say_score({"value": -0.5, "mcse": 0.02}) == "−0.50 ± 0.02"
+    assert say_score({"value": None, "mcse": None}) == "–"
+    assert (say_seconds(4.2), say_seconds(61), say_seconds(600)) == ("4.2 s", "61 s", "10.0 min")
+
+
+def test_quantities_are_named_by_symbol_unit_and_meaning(evaluation):
+    study = read_study(evaluation.folder / "as-run.toml")
+    assert name_quantity(study, "mu_0") == "μ₀ (stimulus unit): mean of the participant's prior belief about stimuli"
+    assert name_quantity(study, "sigma[low]").startswith("σ low (log units):")
+    assert name_quantity(study, "ratio <b>") == "ratio <b>: mu_0 / sigma_0"
