@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from designstudio.costs import PAPER_COST_NAMES
 from designstudio.data import LoadedData, read_data
 from designstudio.empirical.files import save_fit
 from designstudio.empirical.progress import FitCallback
@@ -25,20 +26,29 @@ class DataSet(NamedTuple):
         unit: of stimulus and response.
         per_condition: what the conditions change.
         stride: every how manyth trial is used: 5 for every fifth.
+        costs: what is fitted.
     """
 
     file: str
     unit: str
     per_condition: tuple[str, ...]
     stride: int = 1
+    costs: tuple[str, ...] = PAPER_COST_NAMES
 
 
 DATA_SETS = {
     # Two coherences of a moving pattern: two levels of perceptual uncertainty.
     "qu_shi": DataSet("qu_shi_2026_duration_coherence_s.csv", "s", ("sigma",)),
     # Blocks with other distributions of durations: other priors.
-    # Some 3,000 trials a subject would take hours where the cost is no power law, and say little more.
-    "acerbi": DataSet("acerbi_2012_duration_prior_cost_s.csv", "s", ("mu_0", "sigma_0"), stride=5),
+    # Some 3,000 trials a subject would take hours where the cost is no power law, and say little more; absolute_effort and
+    # linex take too long even so.
+    "acerbi": DataSet(
+        "acerbi_2012_duration_prior_cost_s.csv",
+        "s",
+        ("mu_0", "sigma_0"),
+        stride=5,
+        costs=("absolute", "quadratic", "inverted_gaussian", "quadratic_effort", "asymmetric_quadratic"),
+    ),
     # Fins that make a stick look longer or shorter: the model has no parameter for an illusion, its prior mean takes it up.
     "keane": DataSet("keane_2016_length_grip_cm.csv", "cm", ("mu_0",)),
     "garrido": DataSet("garrido_2025_duration_cwir_s.csv", "s", ()),
@@ -64,7 +74,7 @@ def load(name: str) -> LoadedData:
 def fit(name: str, progress: FitCallback | None = None) -> EmpiricalFit:
     """All subjects under all seven costs; found again if it was done before."""
     data_set = DATA_SETS[name]
-    request = FitRequest(per_condition=data_set.per_condition)
+    request = FitRequest(costs=data_set.costs, per_condition=data_set.per_condition)
     result = fit_subjects(load(name), request, name=name, folder=RUNS / name, progress=progress)
     save_fit(result, RUNS / name)
     return result

@@ -109,6 +109,8 @@ def compare_feedback(result: EmpiricalFit, summary: xr.Dataset) -> list[dict[str
     rule = np.array(["Skewed" if conditions[k].endswith("Skewed") else "Standard" for k in first])
     rows: list[dict[str, object]] = []
     for cost, parameter in COST_PARAMETERS.items():
+        if cost not in result.posteriors:
+            continue
         values = summary["mean"].sel(cost=cost, parameter=parameter).values
         is_good = result_is_good(result, cost)
         groups = [values[(rule == name) & is_good] for name in ("Standard", "Skewed")]
