@@ -1,6 +1,5 @@
 """The design page: choose, and see at once what it would tell."""
 
-import html as escaping
 import time
 
 import holoviews as hv
@@ -9,6 +8,7 @@ import param
 
 from designstudio.dashboard.figures.behavior import BehaviorFigure
 from designstudio.dashboard.figures.posterior import PosteriorFigure, Shown
+from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.levels import LevelEditor
@@ -38,7 +38,7 @@ SHOWN_PRESETS = [name for name, preset in PRESETS.items() if name != "force"]
 CURRENT = "this design"
 
 
-class DesignPage(pn.viewable.Viewer):
+class DesignPage(Page):
     """Controls on the left; behaviour, posterior, scores and verdict on the right."""
 
     def __init__(self, choice: DesignChoice, shelf: JobShelf) -> None:
@@ -48,7 +48,6 @@ class DesignPage(pn.viewable.Viewer):
         self.checked: Evaluation | None = None
         self.pins: dict[str, Evaluation] = {}
         self.seconds = 0.0
-        self._message = html("", visible=False)
         self._tiles, self._verdict, self._table = html(""), html(""), html("")
         self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
         self.levels, self.population, self.stimuli = LevelEditor(choice), PopulationEditor(choice), StimulusEditor(choice)
@@ -186,16 +185,6 @@ class DesignPage(pn.viewable.Viewer):
             Shown(label, evaluation, colors.get(label) or next(rest), label == "simulated")
             for label, evaluation in self._list_evaluations().items()
         ]
-
-    def _try(self, act: object) -> None:
-        """Do it, or say in a sentence why not."""
-        try:
-            act()  # type: ignore[operator]
-        except StudioError as error:
-            self._message.object = f'<p class="failed">{escaping.escape(str(error))}</p>'
-            self._message.visible = True
-        else:
-            self._message.visible = False
 
     def _print_behavior(self) -> hv.Layout:
         if self.preview is None:

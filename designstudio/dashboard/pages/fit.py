@@ -1,12 +1,11 @@
 """The fit page: a table of trials in, costs and parameters of people out."""
 
-import html as escaping
 from collections.abc import Callable
-from typing import Any
 
 import panel as pn
 import param
 
+from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.columns import ColumnEditor
 from designstudio.dashboard.parts.fit_results import FitResults
 from designstudio.dashboard.parts.fit_settings import FitSettingsEditor
@@ -17,12 +16,11 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.fit import FitChoice
 from designstudio.dashboard.theme import card, html, side_by_side
 from designstudio.empirical.files import load_fit
-from designstudio.errors import StudioError
 from designstudio.jobs import FINISHED, Job, JobShelf
 from designstudio.jobs.kinds import FIT, PLAN
 
 
-class FitPage(pn.viewable.Viewer):
+class FitPage(Page):
     """Data, what was read of them, what is fitted; then the fit, and the plan that follows from it.
 
     Args:
@@ -35,7 +33,6 @@ class FitPage(pn.viewable.Viewer):
         super().__init__()
         self.design, self._shelf = choice, shelf
         self.choice = FitChoice()
-        self._message = html("", visible=False)
         self.table = TableInput(self.choice, self._try)
         self.columns = ColumnEditor(self.choice)
         self.settings = FitSettingsEditor(self.choice)
@@ -95,16 +92,6 @@ class FitPage(pn.viewable.Viewer):
             self.reading.object = text
         job = self.job_card.job
         self.begin.disabled = self.choice.loaded is None or (job is not None and job.is_active)
-
-    def _try(self, act: Callable[[], Any]) -> None:
-        """Do it, or say in a sentence why not."""
-        try:
-            act()
-        except StudioError as error:
-            self._message.object = f'<p class="failed">{escaping.escape(str(error))}</p>'
-            self._message.visible = True
-        else:
-            self._message.visible = False
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(

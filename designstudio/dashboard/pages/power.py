@@ -1,7 +1,6 @@
 """The power page: how large an experiment must be to show an effect."""
 
 import html as escaping
-from collections.abc import Callable
 from pathlib import Path
 
 import holoviews as hv
@@ -9,6 +8,7 @@ import panel as pn
 import param
 import xarray as xr
 
+from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.power import tabulate_power, write_power, write_smallest
@@ -41,7 +41,7 @@ CONTOURS = (
 )
 
 
-class PowerPage(pn.viewable.Viewer):
+class PowerPage(Page):
     """Effect and sizes on the left; the figure, the answer in words and the table on the right."""
 
     def __init__(self, choice: DesignChoice, shelf: JobShelf) -> None:
@@ -50,7 +50,6 @@ class PowerPage(pn.viewable.Viewer):
         self.power: xr.Dataset | None = None
         self._study: Study | None = None
         self.form = PowerForm(self.state)
-        self._message = html("", visible=False)
         self._empty, self._answer, self._heading, self._table = html(EMPTY), html(""), html(""), html("")
         self._figure = pn.pane.HoloViews(None, linked_axes=False, margin=(5, 5, LEGEND_PIXELS, 5))
         self.start = pn.widgets.Button(name="Compute power", button_type="primary", height=36, width=160)
@@ -121,16 +120,6 @@ class PowerPage(pn.viewable.Viewer):
                 self.power["value"].isel(goal=0), levels=levels, target=float(self.state.target), axes=size
             )
         return draw_power_curve(self.power, target=float(self.state.target), axes=size)
-
-    def _try(self, act: Callable[[], None]) -> None:
-        """Do it, or say in a sentence why not."""
-        try:
-            act()
-        except StudioError as error:
-            self._message.object = f'<p class="failed">{escaping.escape(str(error))}</p>'
-            self._message.visible = True
-        else:
-            self._message.visible = False
 
     def _tabulate(self) -> object:
         if self.power is None:

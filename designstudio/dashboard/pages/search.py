@@ -1,12 +1,12 @@
 """The search page: say which designs may be tried, and watch how the best one is found."""
 
-import html as escaping
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import panel as pn
 
+from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.search_form import SearchForm
@@ -36,7 +36,7 @@ is.</p>
 search and resume it later. A search that runs elsewhere, started from the command line, can be watched as well.</p>"""
 
 
-class SearchPage(pn.viewable.Viewer):
+class SearchPage(Page):
     """The question on the left; progress, history, front and best designs on the right."""
 
     def __init__(self, choice: DesignChoice, shelf: JobShelf, *, on_open: Callable[[Study, Design], None]) -> None:
@@ -48,7 +48,7 @@ class SearchPage(pn.viewable.Viewer):
         self._looked = 0.0
         self.form = SearchForm(self.state)
         self.results = SearchResults(on_open=self.open_trial)
-        self._message, self._empty = html("", visible=False), html(EMPTY)
+        self._empty = html(EMPTY)
         self._shown = pn.Column(self.results, visible=False, sizing_mode="stretch_width", margin=0)
         self.job_card = JobCard(shelf, on_end=lambda _: self.look(is_forced=True), on_look=lambda _: self.look())
         self._periodic = pn.state.add_periodic_callback(self.look, period=int(1000 * PAUSE), start=False)
@@ -137,19 +137,6 @@ class SearchPage(pn.viewable.Viewer):
                 self._on_open(self.watch.question, self.results.find_design(number))
 
         self._try(hand_over)
-
-    def _try(self, act: Callable[[], None]) -> None:
-        """Do it, or say in a sentence why not."""
-        try:
-            act()
-        except StudioError as error:
-            self._say(str(error))
-        else:
-            self._message.visible = False
-
-    def _say(self, sentence: str) -> None:
-        self._message.object = f'<p class="failed">{escaping.escape(sentence)}</p>'
-        self._message.visible = True
 
     def _write_study(self) -> str:
         return format_study(self.state.to_study(), notes=["Made in the studio. Search with: designstudio search study.toml"])
