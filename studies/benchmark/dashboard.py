@@ -7,20 +7,17 @@ Needs Debian's chromium (`apt-get install chromium`) and the developers' extras 
 
 import argparse
 import os
-import re
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from designstudio.dashboard.apart import serve_apart
 from designstudio.jobs import JobShelf
 from designstudio.jobs.kinds import EVALUATE, STUDY
 from designstudio.present.tables import read_csv, write_csv
@@ -46,24 +43,6 @@ WATCH = """
   });
 }
 """
-
-
-@contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """The address of a studio in a process of its own."""
-    log = folder / "server.log"
-    command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs")]
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)
-    try:
-        while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
-            time.sleep(0.1)
-        # Programs for other numbers of levels are still being compiled.
-        time.sleep(60)
-        yield found.group()
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def open_page(browser: Browser, address: str) -> tuple[Page, float]:
@@ -159,7 +138,9 @@ def main() -> None:
         raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
     path_out = arguments.out / "dashboard.csv"
     rows = {row["part"]: row for row in read_csv(path_out)} if path_out.exists() else {}
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve(Path(name)) as address:
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve_apart(Path(name)) as address:
+        # Programs for other numbers of levels are still being compiled.
+        time.sleep(60)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for part in arguments.only:
             rows[part] = {"part": part, **parts[part](browser, address, Path(name))}

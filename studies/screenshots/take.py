@@ -6,36 +6,16 @@ Needs Debian's chromium (`apt-get install chromium`) and the developers' extras.
 """
 
 import os
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from designstudio.dashboard.apart import serve_apart
+
 HERE = Path(__file__).parent
 PATIENCE = 300_000
-
-
-@contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """The address of a studio in a process of its own."""
-    log = folder / "server.log"
-    command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs")]
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)
-    try:
-        while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
-            time.sleep(0.1)
-        yield found.group()
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def shoot(page: Page, name: str) -> None:
@@ -89,7 +69,7 @@ def main() -> None:
     path = os.environ.get("DESIGNSTUDIO_CHROMIUM") or shutil.which("chromium")
     if path is None:
         raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve(Path(folder)) as address:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve_apart(Path(folder)) as address:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 1420})
         page.set_default_timeout(PATIENCE)

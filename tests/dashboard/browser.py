@@ -2,13 +2,12 @@
 
 import contextlib
 import os
-import re
 import shutil
-import subprocess
-import sys
 import time
 
 import pytest
+
+from designstudio.jobs import JobShelf
 
 HOW = "there is no chromium: install it with `apt-get install chromium`, or name one in DESIGNSTUDIO_CHROMIUM"
 # Milliseconds: machines of continuous integration are slow, and the first job compiles.
@@ -26,25 +25,12 @@ def find_chromium():
 class Studio:
     """A server; its log can be read at any time."""
 
-    def __init__(self, folder, **environment):
-        self.runs, self.log = folder / "runs", folder / "server.log"
-        command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(self.runs)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **environment})
-        deadline = time.monotonic() + 120
-        while (found := re.search(r"http://[\d.]+:\d+", self.log.read_text())) is None:
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.1)
-        self.address = found.group()
+    def __init__(self, folder, address):
+        self.runs, self.log, self.address = folder / "runs", folder / "server.log", address
 
-    def close(self):
-        from designstudio.jobs import JobShelf
-
+    def stop_jobs(self):
         for job in JobShelf(self.runs).list():
             job.ask_to_stop()
-        self.process.terminate()
-        self.process.wait(timeout=30)
 
     def list_complaints(self):
         """Lines of the log that are no greeting."""

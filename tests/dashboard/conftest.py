@@ -2,15 +2,18 @@
 
 import pytest
 
+from designstudio.dashboard.apart import serve_apart
 from tests.dashboard.browser import Studio, find_chromium, open_browser, open_page
 
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory):
     find_chromium()
-    server = Studio(tmp_path_factory.mktemp("studio"))
-    yield server
-    server.close()
+    folder = tmp_path_factory.mktemp("studio")
+    with serve_apart(folder) as address:
+        server = Studio(folder, address)
+        yield server
+        server.stop_jobs()
     assert server.list_complaints() == []
 
 
