@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from designstudio.cli import app
+from designstudio.cli.commands import COMMANDS, load_command
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 TITLE = """# Commands
@@ -23,9 +24,8 @@ EXAMPLE = "Example: "
 def write_page() -> str:
     """The whole page."""
     root = typer.main.get_command(app)
-    commands: dict[str, Any] = root.commands  # type: ignore[attr-defined]
     parts = [TITLE, "## designstudio\n", _list_options([p for p in root.params if p.name in ("version", "quiet", "debug")])]
-    parts += [_write_command(name, commands[name]) for name in sorted(commands)]
+    parts += [_write_command(name, load_command(name)) for name in sorted(COMMANDS)]
     return "\n".join(parts)
 
 

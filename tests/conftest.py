@@ -4,12 +4,15 @@ The fits of the example data are made once: two costs, sigma in each condition; 
 """
 
 import dataclasses
+import sys
+import warnings
 
 import jax
 import numpy as np
 import pytest
 
 import designstudio  # noqa: F401  (turns the compilation cache on)
+from designstudio.cli import main
 from designstudio.costs import PAPER_COST_NAMES, get_cost, registry
 from designstudio.data import example_path, read_data
 from designstudio.empirical.request import FitRequest
@@ -35,6 +38,24 @@ def key():
 def no_user_costs(monkeypatch):
     """Costs registered in a test are forgotten after it."""
     monkeypatch.setattr(registry, "_USER_COSTS", {})
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """The `designstudio` command in this process: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    # Set by `main`, and set back here.
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["designstudio", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        output = capsys.readouterr()
+        return stopped.value.code, output.out, output.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

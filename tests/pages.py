@@ -7,6 +7,7 @@ from typing import NamedTuple
 import typer
 
 from designstudio.cli import app
+from designstudio.cli.commands import load_command
 from designstudio.cli.notes import lift
 
 _BLOCK = re.compile(
@@ -80,4 +81,4 @@ def check_call(arguments: list[str]) -> None:
     name, *given = rest
     assert name in root.commands, f"designstudio has no command {name!r}"
     if "--help" not in given:
-        root.commands[name].make_context(name, given, parent=context)
+        load_command(name).make_context(name, given, parent=context)

@@ -1,4 +1,4 @@
-"""The commands as a user types them, in a process of their own."""
+"""The commands of actors, as a user types them."""
 
 import json
 import os
@@ -19,11 +19,11 @@ def run(*arguments, folder):
     )
 
 
-def test_actors_shows_the_zoo_and_writes_json(tmp_path):
-    result = run("actors", "--json", "zoo.json", folder=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "inverted_gaussian" in result.stdout
-    assert "truncated to its central 99.8 %" in result.stdout
+def test_actors_shows_the_zoo_and_writes_json(call, tmp_path):
+    code, output, errors = call("actors", "--json", "zoo.json")
+    assert code == 0, errors
+    assert "inverted_gaussian" in output
+    assert "truncated to its central 99.8 %" in output
     records = json.loads((tmp_path / "zoo.json").read_text())
     assert len(records) == 7
     for record in records:
@@ -43,11 +43,12 @@ def test_act_shows_exact_and_amortized_actions(tmp_path):
         assert action["amortized"] == pytest.approx(action["exact"], rel=1e-3)
 
 
-def test_act_warns_outside_the_training_box(tmp_path):
-    result = run("act", "quadratic", "-s", "sigma_r=2", "--measurements", "1", folder=tmp_path)
-    assert result.returncode == 0
-    assert "1 of 1 actions lie outside the box" in result.stderr
-    assert "outside" in result.stdout
+@pytest.mark.filterwarnings("default")
+def test_act_warns_outside_the_training_box(call):
+    code, output, errors = call("act", "quadratic", "-s", "sigma_r=2", "--measurements", "1")
+    assert code == 0
+    assert "1 of 1 actions lie outside the box" in errors
+    assert "outside" in output
 
 
 def test_a_killed_training_continues_where_it_was(tmp_path):
@@ -85,11 +86,11 @@ def test_a_killed_training_continues_where_it_was(tmp_path):
         (("actors", "nothing.actor"), r"There is no file 'nothing.actor'."),
     ],
 )
-def test_a_mistake_gives_one_sentence_and_exit_code_2(tmp_path, arguments, sentence):
-    result = run(*arguments, folder=tmp_path)
-    assert result.returncode == 2
-    assert re.search(f"Error: {sentence}", result.stderr)
-    assert "Traceback" not in result.stderr
+def test_a_mistake_gives_one_sentence_and_exit_code_2(call, tmp_path, arguments, sentence):
+    code, _, errors = call(*arguments)
+    assert code == 2
+    assert re.search(f"Error: {sentence}", errors)
+    assert "Traceback" not in errors
     assert not list(tmp_path.iterdir())
 
 

@@ -3,19 +3,17 @@
 import json
 import re
 import shlex
-import sys
-import warnings
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from designstudio import __version__
-from designstudio.cli import app, main
+from designstudio.cli import app, commands
+from designstudio.cli.commands import load_command
 from designstudio.cli.notes import is_quiet, lift, note, notes_console
 from tests.pages import check_call
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = {name: load_command(name) for name in commands.COMMANDS}
 # They have no results: one writes a file to edit, the other serves until it is stopped.
 WITHOUT_JSON = {"init", "app"}
 STUDY = """
@@ -31,24 +29,6 @@ population = { mu_0 = 1.5, sigma_0 = 0.2, sigma_r = 0.15, beta = 0.9 }
 name = "two-levels"
 conditions = [{ trials = 45, sigma = 0.1 }, { trials = 45, sigma = 0.2 }]
 """
-
-
-@pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    """The `designstudio` command in this process: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "140")
-    # Set by `main`, and set back here.
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["designstudio", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        output = capsys.readouterr()
-        return stopped.value.code, output.out, output.err
-
-    return call
 
 
 @pytest.fixture

@@ -22,16 +22,17 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_init_does_not_overwrite_what_is_there(folder):
+def test_init_does_not_overwrite_what_is_there(call, monkeypatch, folder):
+    monkeypatch.chdir(folder)
     before = (folder / "study.toml").read_text()
-    result = run("init", folder=folder)
-    assert result.returncode == 2
-    assert "study.toml" in result.stderr
-    assert "Traceback" not in result.stderr
+    code, _, errors = call("init")
+    assert code == 2
+    assert "study.toml" in errors
+    assert "Traceback" not in errors
     assert (folder / "study.toml").read_text() == before
 
 
-def test_evaluate_shows_designs_side_by_side_and_ends_with_the_verdict(folder):
+def test_evaluate_shows_designs_side_by_side_and_ends_with_the_verdict(folder, monkeypatch):
     result = run("evaluate", "study.toml", "--datasets", "20", "--json", "result.json", folder=folder)
     assert result.returncode == 0, result.stderr
     table, _, verdict = result.stdout.partition("Verdict")
@@ -56,8 +57,8 @@ def test_evaluate_shows_designs_side_by_side_and_ends_with_the_verdict(folder):
         assert design["identifiability"]["correlation"]["mu_0"]["beta"]["mcse"] > 0
         assert set(design["convergence"]) >= {"converged", "refitted", "failed", "max_rhat"}
         assert design["seconds"] > 0
-    again = run("evaluate", "study.toml", "--datasets", "20", folder=folder)
-    assert "evaluated before and found in the cache" in again.stdout
+    again = invoke(monkeypatch, folder, "evaluate", "study.toml", "--datasets", "20")
+    assert "evaluated before and found in the cache" in again.output
 
 
 def invoke(monkeypatch, folder, *arguments):

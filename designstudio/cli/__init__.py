@@ -11,51 +11,12 @@ import warnings
 import typer
 from rich.console import Console
 
-from designstudio.cli import (
-    act,
-    actors,
-    calibrate,
-    evaluate,
-    fit,
-    init,
-    plan,
-    power,
-    preregister,
-    report,
-    schedule,
-    search,
-    sweep,
-    train,
-    verify,
-    worker,
-)
-from designstudio.cli import app as studio
-from designstudio.cli.notes import DEBUG, Commands, is_given, set_quiet
+from designstudio.cli.commands import LOOK, Commands, list_commands
+from designstudio.cli.notes import DEBUG, is_given, set_quiet
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-app.command("actors")(actors.show_actors)
-app.command("train")(train.train)
-app.command("act")(act.act)
-app.command("init")(init.init_study)
-app.command("evaluate")(evaluate.evaluate)
-app.command("app")(studio.app)
-app.command("fit")(fit.fit)
-app.command("power")(power.power)
-app.command("search")(search.search)
-app.command("sweep")(sweep.sweep)
-app.command("worker")(worker.worker)
-app.command("plan")(plan.plan)
-app.command("report")(report.report)
-app.command("calibrate")(calibrate.calibrate_cost)
-app.command("schedule")(schedule.schedule)
-app.command("preregister")(preregister.preregister)
-app.command("verify")(verify.verify)
+app = typer.Typer(cls=Commands, no_args_is_help=True, **LOOK)
+list_commands(app)
 
 
 @app.callback(invoke_without_command=True)

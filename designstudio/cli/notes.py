@@ -5,21 +5,12 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
 QUIET, DEBUG = "--quiet", "--debug"
 # Options of the root command that may stand after the name of a command, too.
 ANYWHERE = (QUIET, DEBUG)
 
 _is_quiet: ContextVar[bool] = ContextVar("is_quiet", default=False)
-
-
-class Commands(TyperGroup):
-    """The commands, with --quiet and --debug wherever the user writes them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the root command."""
-        return super().parse_args(ctx, lift(args))
 
 
 def lift(arguments: list[str]) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from designstudio.costs import load_cost_file
 from designstudio.errors import StudioError
 
 ActorOption = Annotated[
@@ -23,6 +22,8 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the 
 def use_cost_file(path: Path | None) -> None:
     """Make the costs of a user's file available."""
     if path is not None:
+        from designstudio.costs import load_cost_file  # noqa: PLC0415  (a second of imports that help need not wait for)
+
         load_cost_file(path)
 
 

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.errors import StudioError
 from designstudio.report.write import write_report
-from tests.test_cli import run as run_in_process
 
 
 def copy(report, folder, *without):
@@ -19,11 +18,11 @@ def copy(report, folder, *without):
     return target
 
 
-def test_a_wrong_folder_is_one_sentence_and_exit_code_2(tmp_path):
-    result = run_in_process("report", "nowhere", folder=tmp_path)
-    assert result.returncode == 2
-    assert result.stderr.strip().startswith("Error: There is no folder 'nowhere'")
-    assert len(result.stderr.strip().splitlines()) == 1
+def test_a_wrong_folder_is_one_sentence_and_exit_code_2(call):
+    code, _, errors = call("report", "nowhere")
+    assert code == 2
+    assert errors.strip().startswith("Error: There is no folder 'nowhere'")
+    assert len(errors.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
