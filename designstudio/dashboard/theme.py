@@ -93,7 +93,7 @@ def figure_card(title: str, caption: str, figure: Any, *buttons: pn.viewable.Vie
     return card(
         html(f"<h2>{title}</h2><p class='muted'>{caption}</p>"),
         pn.panel(figure, sizing_mode="stretch_width"),
-        pn.Row(*buttons, margin=0),
+        *buttons,
     )
 
 

@@ -4,9 +4,9 @@ import importlib
 import threading
 import time
 
+from designstudio.dashboard.previews import preview_study
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.errors import StudioError
-from designstudio.evaluate.preview import preview_design
 
 # Trials in all: one for each size that shapes are padded to.
 SIZES = (90, 200, 400)
@@ -40,8 +40,7 @@ def _warm_all() -> None:
 
 def _preview(choice: DesignChoice) -> None:
     try:
-        study = choice.to_study(fidelity="information")
-        preview_design(study, study.designs[0])
+        preview_study(choice.to_study(fidelity="information"))
     except StudioError:
         # Nobody waits for this; the page will say it.
         return

@@ -15,12 +15,13 @@ from designstudio.dashboard.parts.levels import LevelEditor
 from designstudio.dashboard.parts.population import PopulationEditor
 from designstudio.dashboard.parts.scores import tabulate_recovery, write_recovery, write_tiles, write_verdict
 from designstudio.dashboard.parts.stimuli import StimulusEditor
+from designstudio.dashboard.previews import preview_study
 from designstudio.dashboard.results import load_checked
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_by_side
 from designstudio.design import PRESETS, Design
 from designstudio.errors import StudioError
-from designstudio.evaluate.preview import Preview, preview_design
+from designstudio.evaluate.preview import Preview
 from designstudio.evaluate.results import Evaluation
 from designstudio.jobs import FINISHED, Job, JobShelf
 from designstudio.jobs.kinds import EVALUATE, STUDY
@@ -30,6 +31,8 @@ from designstudio.present.theme import label_quantities
 from designstudio.study import Study, format_study, parse_study, read_study
 
 CONTROLS_WIDTH = 370
+# Buttons that come later need no room of their own then.
+BUTTON_HEIGHT = 34
 MOST_PINS = 4
 # Largest study file that is read.
 MOST_LETTERS = 200_000
@@ -152,8 +155,7 @@ class DesignPage(Page):
 
         def compute() -> None:
             started = time.perf_counter()
-            study = self.choice.to_study(fidelity="information")
-            self.preview = preview_design(study, study.designs[0])
+            self.preview = preview_study(self.choice.to_study(fidelity="information"))
             self._behavior.show(self.preview)
             self._show_results()
             self.seconds = time.perf_counter() - started
@@ -202,9 +204,11 @@ class DesignPage(Page):
     def __panel__(self) -> pn.viewable.Viewable:
         controls = pn.Column(
             card(html("<h2>Design</h2>"), self.preset, self.levels, self.stimuli),
-            card(html("<h2>Participants</h2>"), self.population),
-            card(html("<h2>Study file</h2><p class='muted'>Open one, or take this design along.</p>"),
-                 self.file, pn.Row(download_text(self._write_study, STUDY, "Download study.toml"), margin=0)),
+            self._later(
+                card(html("<h2>Participants</h2>"), self.population),
+                card(html("<h2>Study file</h2><p class='muted'>Open one, or take this design along.</p>"),
+                     self.file, pn.Row(download_text(self._write_study, STUDY, "Download study.toml"), margin=0)),
+            ),
             width=CONTROLS_WIDTH, margin=0,
         )  # fmt: skip
         figures = side_by_side(
@@ -213,26 +217,28 @@ class DesignPage(Page):
                 "Points: simulated trials. Line and band: median and 94 % of responses, a colour for each level. "
                 "Dotted: response = stimulus.",
                 self._behavior.figure,
-                download_figure(self._print_behavior, "behaviour"),
+                self._later(download_figure(self._print_behavior, "behaviour"), min_height=BUTTON_HEIGHT),
             ),
             figure_card(
                 "Prior against cost: predicted posterior",
                 "Regions of 50 % and 94 % for a typical participant; the cross is the truth. A long ridge: the data cannot "
                 "tell the two apart.",
                 self._posterior.figure,
-                download_figure(self._print_design, "design"),
+                self._later(download_figure(self._print_design, "design"), min_height=BUTTON_HEIGHT),
             ),
         )
         results = pn.Column(
             self._message,
             card(self._tiles, self._verdict),
             figures,
-            card(html("<h2>Recovery</h2>"), self._table,
-                 pn.Row(self.pin, self.unpin,
-                        download_table(lambda: tabulate_recovery(self._list_evaluations()), "recovery"), margin=0)),
-            card(html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
-                      "information in the design. This simulates participants and fits each of them.</p>"),
-                 pn.Row(self.fidelity, self.datasets, self.check, margin=0), self.job_card),
+            self._later(
+                card(html("<h2>Recovery</h2>"), self._table,
+                     pn.Row(self.pin, self.unpin,
+                            download_table(lambda: tabulate_recovery(self._list_evaluations()), "recovery"), margin=0)),
+                card(html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
+                          "information in the design. This simulates participants and fits each of them.</p>"),
+                     pn.Row(self.fidelity, self.datasets, self.check, margin=0), self.job_card),
+            ),
             sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
         return pn.Row(controls, results, sizing_mode="stretch_width", margin=0)

@@ -37,6 +37,7 @@ class LevelEditor(pn.viewable.Viewer):
             for k in range(MOST_LEVELS)
         ]  # fmt: skip
         self._rows = [pn.Row(self.sigmas[k], self.trials[k], margin=0) for k in range(MOST_LEVELS)]
+        self._place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._figure = LevelFigure(
             most_levels=MOST_LEVELS, most_trials=MOST_TRIALS, highest=HIGHEST, on_drag=self._take_points
         )
@@ -54,10 +55,10 @@ class LevelEditor(pn.viewable.Viewer):
         try:
             self.number.value = len(self._choice.sigmas)
             pairs = list(zip(self._choice.sigmas, self._choice.trials, strict=True))
-            for k, row in enumerate(self._rows):
-                row.visible = k < len(pairs)
-                if k < len(pairs):
-                    self.sigmas[k].value, self.trials[k].value = float(pairs[k][0]), int(pairs[k][1])
+            for k, (sigma, trials) in enumerate(pairs):
+                self.sigmas[k].value, self.trials[k].value = float(sigma), int(trials)
+            if len(self._place) != len(pairs):
+                self._place.objects = self._rows[: len(pairs)]
             self._figure.show(pairs)
         finally:
             self._is_syncing = False
@@ -95,7 +96,7 @@ class LevelEditor(pn.viewable.Viewer):
         return pn.Column(
             pn.Row(pn.widgets.StaticText(value="uncertainty levels", margin=(10, 8)), self.number),
             pn.pane.Bokeh(self._figure.figure, sizing_mode="stretch_width"),
-            *self._rows,
+            self._place,
             sizing_mode="stretch_width",
             margin=0,
         )
