@@ -13,6 +13,7 @@ from bokeh.server.server import Server
 from tornado.websocket import WebSocketClosedError
 
 from designstudio.dashboard.app import TITLE, build_studio
+from designstudio.dashboard.head_start import give_head_start
 from designstudio.dashboard.warm import warm_first, warm_others
 from designstudio.errors import StudioError
 from designstudio.jobs import JobShelf
@@ -50,6 +51,8 @@ def make_server(
         {"/": lambda: build_studio(shelf)}, port=port, address=address, show=shows, start=False, title=TITLE, verbose=False,
         **options,
     )  # fmt: skip
+    for path, context in server._tornado.applications.items():
+        give_head_start(context.application, path)
     warm_others()
     return server
 

@@ -53,32 +53,9 @@ class DesignPage(Page):
         self.seconds = 0.0
         self._tiles, self._verdict, self._table = html(""), html(""), html("")
         self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
-        self.levels, self.population, self.stimuli = LevelEditor(choice), PopulationEditor(choice), StimulusEditor(choice)
-        self._make_buttons()
         self.job_card = JobCard(shelf, on_end=self._take_checked)
         self.update()
         choice.param.watch(self.update, [name for name in choice.param if name != "name"])
-
-    def _make_buttons(self) -> None:
-        self.preset = pn.widgets.Select(
-            name="start from a published design",
-            options=["own design", *SHOWN_PRESETS],
-            value="own design",
-            sizing_mode="stretch_width",
-        )
-        self.preset.param.watch(self._take_preset, "value")
-        self.file = pn.widgets.FileInput(accept=".toml", multiple=False, sizing_mode="stretch_width")
-        self.file.param.watch(self._take_file, "value")
-        self.pin = pn.widgets.Button(name="Pin this design", button_type="light", height=34)
-        self.unpin = pn.widgets.Button(name="Remove pins", button_type="light", height=34, visible=False)
-        self.pin.on_click(lambda _: self._pin())
-        self.unpin.on_click(lambda _: self._unpin())
-        self.fidelity = pn.widgets.RadioButtonGroup(
-            name="fidelity", options=["importance", "nuts"], value="importance", button_type="light"
-        )
-        self.datasets = pn.widgets.IntInput(name="simulated participants", value=100, start=10, end=5000, step=50, width=150)
-        self.check = pn.widgets.Button(name="Check with simulations", button_type="primary", height=36)
-        self.check.on_click(lambda _: self._begin_check())
 
     # What the visitor does.
 
@@ -202,43 +179,70 @@ class DesignPage(Page):
         return format_study(study, notes=["Made in the studio. Evaluate it with: designstudio evaluate study.toml"])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        controls = pn.Column(
-            card(html("<h2>Design</h2>"), self.preset, self.levels, self.stimuli),
-            self._later(
-                card(html("<h2>Participants</h2>"), self.population),
-                card(html("<h2>Study file</h2><p class='muted'>Open one, or take this design along.</p>"),
-                     self.file, pn.Row(download_text(self._write_study, STUDY, "Download study.toml"), margin=0)),
-            ),
-            width=CONTROLS_WIDTH, margin=0,
-        )  # fmt: skip
         figures = side_by_side(
             figure_card(
                 "Behaviour of one simulated participant",
                 "Points: simulated trials. Line and band: median and 94 % of responses, a colour for each level. "
                 "Dotted: response = stimulus.",
                 self._behavior.figure,
-                self._later(download_figure(self._print_behavior, "behaviour"), min_height=BUTTON_HEIGHT),
+                self._later(lambda: [download_figure(self._print_behavior, "behaviour")], min_height=BUTTON_HEIGHT),
             ),
             figure_card(
                 "Prior against cost: predicted posterior",
                 "Regions of 50 % and 94 % for a typical participant; the cross is the truth. A long ridge: the data cannot "
                 "tell the two apart.",
                 self._posterior.figure,
-                self._later(download_figure(self._print_design, "design"), min_height=BUTTON_HEIGHT),
+                self._later(lambda: [download_figure(self._print_design, "design")], min_height=BUTTON_HEIGHT),
             ),
         )
         results = pn.Column(
             self._message,
             card(self._tiles, self._verdict),
             figures,
-            self._later(
-                card(html("<h2>Recovery</h2>"), self._table,
-                     pn.Row(self.pin, self.unpin,
-                            download_table(lambda: tabulate_recovery(self._list_evaluations()), "recovery"), margin=0)),
-                card(html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
-                          "information in the design. This simulates participants and fits each of them.</p>"),
-                     pn.Row(self.fidelity, self.datasets, self.check, margin=0), self.job_card),
-            ),
+            self._later(lambda: [self._make_recovery(), self._make_check()], sizing_mode="stretch_width"),
             sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
+        controls = self._later(self._make_controls, width=CONTROLS_WIDTH)
         return pn.Row(controls, results, sizing_mode="stretch_width", margin=0)
+
+    # What stands there a moment later.
+
+    def _make_controls(self) -> list[pn.Column]:
+        self.levels, self.stimuli = LevelEditor(self.choice), StimulusEditor(self.choice)
+        self.population = PopulationEditor(self.choice)
+        self.preset = pn.widgets.Select(
+            name="start from a published design",
+            options=["own design", *SHOWN_PRESETS],
+            value="own design",
+            sizing_mode="stretch_width",
+        )
+        self.preset.param.watch(self._take_preset, "value")
+        self.file = pn.widgets.FileInput(accept=".toml", multiple=False, sizing_mode="stretch_width")
+        self.file.param.watch(self._take_file, "value")
+        return [
+            card(html("<h2>Design</h2>"), self.preset, self.levels, self.stimuli),
+            card(html("<h2>Participants</h2>"), self.population),
+            card(html("<h2>Study file</h2><p class='muted'>Open one, or take this design along.</p>"),
+                 self.file, pn.Row(download_text(self._write_study, STUDY, "Download study.toml"), margin=0)),
+        ]  # fmt: skip
+
+    def _make_recovery(self) -> pn.Column:
+        self.pin = pn.widgets.Button(name="Pin this design", button_type="light", height=34)
+        self.unpin = pn.widgets.Button(name="Remove pins", button_type="light", height=34, visible=False)
+        self.pin.on_click(lambda _: self._pin())
+        self.unpin.on_click(lambda _: self._unpin())
+        table = download_table(lambda: tabulate_recovery(self._list_evaluations()), "recovery")
+        return card(html("<h2>Recovery</h2>"), self._table, pn.Row(self.pin, self.unpin, table, margin=0))
+
+    def _make_check(self) -> pn.Column:
+        self.fidelity = pn.widgets.RadioButtonGroup(
+            name="fidelity", options=["importance", "nuts"], value="importance", button_type="light"
+        )
+        self.datasets = pn.widgets.IntInput(name="simulated participants", value=100, start=10, end=5000, step=50, width=150)
+        self.check = pn.widgets.Button(name="Check with simulations", button_type="primary", height=36)
+        self.check.on_click(lambda _: self._begin_check())
+        return card(
+            html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
+                 "information in the design. This simulates participants and fits each of them.</p>"),
+            pn.Row(self.fidelity, self.datasets, self.check, margin=0), self.job_card,
+        )  # fmt: skip

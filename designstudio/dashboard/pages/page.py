@@ -1,4 +1,4 @@
-"""What pages have in common: they try what a visitor asks for, say in a sentence why it cannot be, and show first things first."""
+"""What pages have in common: first things first, and a sentence for what cannot be."""
 
 import html as escaping
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Page(pn.viewable.Viewer):
     def __init__(self) -> None:
         super().__init__()
         self._message = html("", visible=False)
-        self._waiting: list[tuple[pn.Column, tuple[pn.viewable.Viewable, ...]]] = []
+        self._waiting: list[tuple[pn.Column, Callable[[], list[Any]]]] = []
 
     def _try(self, act: Callable[[], Any]) -> None:
         """Do it, or say in a sentence why not."""
@@ -31,17 +31,17 @@ class Page(pn.viewable.Viewer):
         self._message.object = f'<p class="failed">{escaping.escape(sentence)}</p>'
         self._message.visible = True
 
-    def _later(self, *parts: pn.viewable.Viewable, **options: Any) -> pn.Column:
-        """A place for parts that are shown once the rest of the page stands in the browser."""
-        place = pn.Column(sizing_mode="stretch_width", margin=0, **options)
+    def _later(self, make: Callable[[], list[Any]], **options: Any) -> pn.Column:
+        """A place for parts that are made once the rest of the page stands in the browser."""
+        place = pn.Column(margin=0, **options)
         if not self._waiting:
             pn.state.onload(self._fill)
-        self._waiting.append((place, parts))
+        self._waiting.append((place, make))
         return place
 
     def _fill(self) -> None:
+        waiting, self._waiting = self._waiting, []
         # All in one message: the browser lays the page out once.
         with pn.io.hold():
-            for place, parts in self._waiting:
-                place.objects = list(parts)
-        self._waiting.clear()
+            for place, make in waiting:
+                place.objects = make()
