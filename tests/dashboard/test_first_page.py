@@ -5,10 +5,12 @@ from collections import OrderedDict
 import pytest
 from bokeh.document import Document
 from bokeh.models import GlyphRenderer
+from panel.io.application import Application
+from panel.io.session import generate_session
 from panel.io.state import set_curdoc, state
 
 from designstudio.dashboard import previews
-from designstudio.dashboard.app import build_studio
+from designstudio.dashboard.app import Studio
 from designstudio.dashboard.head_start import THEMES, _find_key
 from designstudio.dashboard.previews import MOST_KEPT, preview_study
 from designstudio.dashboard.state.design import DesignChoice
@@ -19,28 +21,27 @@ from designstudio.jobs import JobShelf
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
-def list_text(document):
-    return " ".join(str(getattr(model, "text", "")) + str(getattr(model, "label", "")) for model in document.models)
+def draw(studio):
+    """All models that a browser would get now, and the words in them."""
+    models = studio.tabs.get_root(Document()).references()
+    return models, " ".join(f"{getattr(model, 'text', '')} {getattr(model, 'label', '')}" for model in models)
 
 
-@pytest.fixture
-def document(tmp_path):
-    made = Document()
-    with set_curdoc(made):
-        build_studio(JobShelf(tmp_path)).server_doc(made)
-        yield made
-
-
-def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(document):
-    assert "correlation of prior and cost" in list_text(document)
-    assert "verdict" in list_text(document)
-    assert len(list(document.select({"type": GlyphRenderer}))) >= 6
-    assert "Check with simulations" not in list_text(document)
-    few = len(list(document.models))
-    state._on_load(document)
-    assert "Check with simulations" in list_text(document)
-    # Half of all models can wait.
-    assert len(list(document.models)) > 1.5 * few
+def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(tmp_path):
+    session = generate_session(Application())
+    document = session.document
+    with set_curdoc(document):
+        studio = Studio(JobShelf(tmp_path))
+        first, words = draw(studio)
+        assert "correlation of prior and cost" in words
+        assert "verdict" in words
+        assert sum(isinstance(model, GlyphRenderer) for model in first) >= 6
+        assert "Check with simulations" not in words
+        state._on_load(document)
+        models, words = draw(studio)
+        assert "Check with simulations" in words
+        # Much can wait.
+        assert len(models) > 1.5 * len(first)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,7 @@ def test_the_oldest_preview_is_forgotten(monkeypatch):
     for number in range(1, MOST_KEPT + 3):
         assert preview_study(DesignChoice(num_participants=number).to_study(fidelity="information")) == number
     assert len(previews._kept) == MOST_KEPT
+
+
+def test_a_page_that_no_browser_waits_for_is_whole_at_once(tmp_path):
+    assert "Check with simulations" in draw(Studio(JobShelf(tmp_path)))[1]

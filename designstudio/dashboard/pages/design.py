@@ -203,6 +203,7 @@ class DesignPage(Page):
             sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
         controls = self._later(self._make_controls, width=CONTROLS_WIDTH)
+        self._fill_later()
         return pn.Row(controls, results, sizing_mode="stretch_width", margin=0)
 
     # What stands there a moment later.

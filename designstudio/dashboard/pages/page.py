@@ -32,12 +32,14 @@ class Page(pn.viewable.Viewer):
         self._message.visible = True
 
     def _later(self, make: Callable[[], list[Any]], **options: Any) -> pn.Column:
-        """A place for parts that are made once the rest of the page stands in the browser."""
+        """A place for parts that are made once the rest of the page stands in the browser: see `_fill_later`."""
         place = pn.Column(margin=0, **options)
-        if not self._waiting:
-            pn.state.onload(self._fill)
         self._waiting.append((place, make))
         return place
+
+    def _fill_later(self) -> None:
+        """At once, if there is no browser that waits."""
+        pn.state.onload(self._fill)
 
     def _fill(self) -> None:
         waiting, self._waiting = self._waiting, []
