@@ -115,6 +115,8 @@ def build_studio(shelf: JobShelf | None = None) -> pn.template.base.BasicTemplat
         theme="dark" if is_dark() else "default",
         raw_css=[CSS],
         site_url="./",
+        # Panel's would turn for all visitors whenever the server does something for one of them.
+        busy_indicator=None,
     )
     template.header.append(_link_to_other_theme())
     template.main.append(studio.tabs)

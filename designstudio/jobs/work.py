@@ -13,10 +13,10 @@ from filelock import FileLock, Timeout
 from designstudio.errors import StudioError
 from designstudio.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job, JobProgress, write_json
 
-# Seconds between two reports: the page looks twice a second.
-PERIOD = 0.2
+# Seconds between two reports: the page looks every second.
+PERIOD = 0.5
 # The page that waits for the result should not have to wait for its processor.
-NICENESS = 5
+NICENESS = 10
 
 
 class StopRequested(Exception):  # noqa: N818  (it is no error)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from designstudio.dashboard.apart import serve_apart
 from designstudio.jobs import JobShelf
@@ -24,8 +24,9 @@ from designstudio.present.tables import read_csv, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"
-NUM_LOADS, NUM_CHANGES, NUM_VISITORS = 10, 30, 10
-# Tells, in the page itself, how many milliseconds after a key was pressed the numbers had changed: nothing is polled.
+NUM_LOADS, NUM_CHANGES, NUM_VISITORS, NUM_TURNS = 10, 30, 10, 5
+# Tells, in the page itself, how many milliseconds after a key was pressed the numbers had changed. Nothing is polled: ten pages
+# that look all the time would leave no processor for anything else.
 WATCH = """
 () => {
   const find = root => {
@@ -35,14 +36,15 @@ WATCH = """
     }
     return null;
   };
-  const text = () => { const t = find(document); return t ? t.innerText : ''; };
-  const before = text(), started = performance.now();
-  window.changed = new Promise(done => {
-    const look = () => (text() !== before ? done(performance.now() - started) : setTimeout(look, 4));
-    look();
-  });
+  const room = find(document).getRootNode(), text = () => room.querySelector('.tiles')?.textContent, before = text();
+  const pressed = new Promise(done => document.addEventListener('keydown', e => done(e.timeStamp), {once: true, capture: true}));
+  const changed = new Promise(done => new MutationObserver((_, observer) => {
+    if (text() && text() !== before) { observer.disconnect(); done(performance.now()); }
+  }).observe(room, {childList: true, subtree: true, characterData: true}));
+  window.changed = Promise.all([pressed, changed]).then(([from, to]) => to - from);
 }
 """
+SLIDER = "trials at σ₁"
 
 
 def open_page(browser: Browser, address: str) -> tuple[Page, float]:
@@ -54,12 +56,16 @@ def open_page(browser: Browser, address: str) -> tuple[Page, float]:
     return page, time.monotonic() - started
 
 
-def change(page: Page, key: str) -> float:
-    """Seconds from a key pressed on a slider to other numbers."""
-    slider = page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first
-    slider.focus()
+def find_slider(page: Page, title: str = SLIDER) -> Locator:
+    """What is moved by arrow keys."""
+    return page.locator(".bk-input-group", has_text=title).first.locator(".noUi-handle").first
+
+
+def change(page: Page) -> float:
+    """Seconds from a key pressed on a slider to other numbers, of a design that nobody has seen yet."""
+    find_slider(page).focus()
     page.evaluate(WATCH)
-    slider.press(key)
+    find_slider(page).press("ArrowRight")
     return float(page.evaluate("window.changed")) / 1000
 
 
@@ -77,7 +83,7 @@ def measure_slider(browser: Browser, address: str, folder: Path) -> dict[str, An
     """Slider to numbers."""
     page, _ = open_page(browser, address)
     page.wait_for_timeout(1000)
-    seconds = [change(page, "ArrowRight" if k % 20 < 10 else "ArrowLeft") for k in range(NUM_CHANGES)]
+    seconds = [change(page) for _ in range(NUM_CHANGES)]
     page.context.close()
     return describe("slider to numbers", seconds)
 
@@ -91,17 +97,19 @@ def measure_visitors(browser: Browser, address: str, folder: Path) -> dict[str, 
     )
     job = JobShelf(folder / "runs").begin(EVALUATE, "load", {}, files={STUDY: text})
     pages = [open_page(browser, address)[0] for _ in range(NUM_VISITORS)]
+    # Each has a design of their own: nothing was computed for somebody else.
+    for number, page in enumerate(pages):
+        for _ in range(number):
+            find_slider(page, "σ₁ (log units)").press("ArrowRight")
     time.sleep(5)
     seconds = []
-    for turn in range(5):
-        key = "ArrowRight" if turn % 2 == 0 else "ArrowLeft"
+    for _ in range(NUM_TURNS):
         for page in pages:
-            slider = page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first
-            slider.focus()
+            find_slider(page).focus()
             page.evaluate(WATCH)
         # All at once, as far as one keyboard goes.
         for page in pages:
-            page.locator(".bk-input-group", has_text="trials at σ₁").first.locator(".noUi-handle").first.press(key)
+            find_slider(page).press("ArrowRight")
         seconds += [float(page.evaluate("window.changed")) / 1000 for page in pages]
     is_running = job.is_active
     job.ask_to_stop()

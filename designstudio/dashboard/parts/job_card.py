@@ -9,7 +9,7 @@ from designstudio.dashboard.theme import card, html
 from designstudio.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobShelf
 
 # Milliseconds between two looks.
-PERIOD = 500
+PERIOD = 1000
 WORDS = {
     STARTING: "starting", RUNNING: "running", FINISHED: "finished", FAILED: "failed", STOPPED: "stopped",
     LOST: "interrupted",
@@ -31,7 +31,8 @@ class JobCard(pn.viewable.Viewer):
         self._shelf, self._on_end, self._on_look = shelf, on_end, on_look
         self._was_active = False
         self._text = html("")
-        self._bar = pn.indicators.Progress(value=-1, max=100, sizing_mode="stretch_width", active=True, bar_color="primary")
+        # Stripes that move would keep the visitor's processor busy all the time.
+        self._bar = pn.indicators.Progress(value=-1, max=100, sizing_mode="stretch_width", active=False, bar_color="primary")
         self._stop = pn.widgets.Button(name="Stop", button_type="warning", width=90, height=32)
         self._resume = pn.widgets.Button(name="Resume", button_type="primary", width=90, height=32)
         self._stop.on_click(lambda _: self._ask_to_stop())
