@@ -245,5 +245,5 @@ class DesignPage(Page):
         return card(
             html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
                  "information in the design. This simulates participants and fits each of them.</p>"),
-            pn.Row(self.fidelity, self.datasets, self.check, margin=0), self.job_card,
+            pn.FlexBox(self.fidelity, self.datasets, self.check, align_items="end", margin=0), self.job_card,
         )  # fmt: skip

@@ -64,7 +64,7 @@ class RunsPage(pn.viewable.Viewer):
         )
         message = f'<p class="failed">{escaping.escape(job.message)}</p>' if job.message else ""
         self._details.object = f"<p>Folder: <code>{escaping.escape(str(job.folder))}</code></p>{message}" + (
-            f'<table class="ds"><tbody>{settings}</tbody></table>' if settings else ""
+            f'<div class="scroll"><table class="ds words"><tbody>{settings}</tbody></table></div>' if settings else ""
         )
         files = [path for path in sorted(job.folder.iterdir()) if _is_shown(path)]
         self._files.objects = [download_file(path) for path in files]
@@ -99,11 +99,13 @@ def tabulate_jobs(jobs: list[Job]) -> pd.DataFrame:
 
 
 def _write_table(table: pd.DataFrame) -> str:
-    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    # Where a run lies is said below, for the one that is chosen: a tablet has no room for it here.
+    shown = table.drop(columns="folder")
+    head = "".join(f"<th>{name}</th>" for name in shown)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escaping.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in table.values.tolist()
+        "<tr>" + "".join(f"<td>{escaping.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in shown.values.tolist()
     )
-    return f'<div class="scroll"><table class="ds"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return f'<div class="scroll"><table class="ds words"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
 def _say_date(seconds: float) -> str:
