@@ -9,7 +9,7 @@ import param
 
 from designstudio.dashboard.offline import stay_offline
 from designstudio.dashboard.pages.design import DesignPage
-from designstudio.dashboard.scripts import send_fewer_scripts
+from designstudio.dashboard.scripts import choose_scripts
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
 from designstudio.design import Design
@@ -18,7 +18,7 @@ from designstudio.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
 from designstudio.study import Study, read_study
 
 stay_offline()
-send_fewer_scripts()
+choose_scripts()
 
 TITLE = "designstudio"
 DESIGN, SEARCHING, FITTING, POWERS, RUNS = "Design", "Search", "Fit", "Power", "Runs"

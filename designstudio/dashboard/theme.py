@@ -19,9 +19,18 @@ ACCENT = BLUE
 FIGURE_HEIGHT = 330
 
 CSS = """
-:root { --ds-line: #d9dee5; --ds-card: #ffffff; --ds-good: #00795a; --ds-bad: #b34700; }
+:root { --ds-line: #d9dee5; --ds-card: #ffffff; --ds-good: #00795a; --ds-bad: #b34700; --ds-text: #1b1f24;
+  --ds-button: #eef1f4; --ds-focus: #0072B2; }
 [data-theme="dark"], [data-bs-theme="dark"], .dark { --ds-line: #3c4654; --ds-card: #212833;
-  --ds-good: #4fd1a5; --ds-bad: #ff9d5c; }
+  --ds-good: #4fd1a5; --ds-bad: #ff9d5c; --ds-text: #f0f2f5; --ds-button: #323c4a; --ds-focus: #7cc4f5; }
+"""
+
+# Goes into the shadow roots of buttons: Panel's light ones are white in the dark, and hide where the keyboard is.
+BUTTON_CSS = """
+.bk-btn-light { --bs-btn-color: var(--ds-text); --bs-btn-bg: var(--ds-button); --bs-btn-border-color: var(--ds-line);
+  --bs-btn-hover-color: var(--ds-text); --bs-btn-hover-bg: var(--ds-line); --bs-btn-hover-border-color: var(--ds-line);
+  --bs-btn-active-color: #ffffff; --bs-btn-active-bg: #0072B2; --bs-btn-active-border-color: #0072B2; }
+.bk-btn:focus-visible { outline: 2px solid var(--ds-focus); outline-offset: 2px; z-index: 1; }
 """
 
 # Goes into the shadow roots of panes with our own HTML.
@@ -56,6 +65,10 @@ CARD = {
     "padding": "10px 14px",
     "background": "var(--ds-card, transparent)",
 }
+
+
+for kind in (pn.widgets.Button, pn.widgets.RadioButtonGroup, pn.widgets.FileDownload):
+    kind.stylesheets = [BUTTON_CSS]
 
 
 def is_dark() -> bool:

@@ -25,8 +25,8 @@ from designstudio.present.tables import read_csv, write_csv
 RESULTS = Path(__file__).parent / "results"
 QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"
 NUM_LOADS, NUM_CHANGES, NUM_VISITORS, NUM_TURNS = 10, 30, 10, 5
-# Tells, in the page itself, how many milliseconds after a key was pressed the numbers had changed. Nothing is polled: ten pages
-# that look all the time would leave no processor for anything else.
+# Tells, in the page itself, how many milliseconds after a key was pressed the numbers had changed. Nothing is polled: ten
+# pages that look all the time would leave no processor for anything else.
 WATCH = """
 () => {
   const find = root => {
@@ -37,7 +37,8 @@ WATCH = """
     return null;
   };
   const room = find(document).getRootNode(), text = () => room.querySelector('.tiles')?.textContent, before = text();
-  const pressed = new Promise(done => document.addEventListener('keydown', e => done(e.timeStamp), {once: true, capture: true}));
+  const once = {once: true, capture: true};
+  const pressed = new Promise(done => document.addEventListener('keydown', e => done(e.timeStamp), once));
   const changed = new Promise(done => new MutationObserver((_, observer) => {
     if (text() && text() !== before) { observer.disconnect(); done(performance.now()); }
   }).observe(room, {childList: true, subtree: true, characterData: true}));

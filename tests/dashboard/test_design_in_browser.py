@@ -93,3 +93,13 @@ def test_it_can_be_dark(studio, browser):
         color = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert max(int(part) for part in color.strip("rgba()").split(",")[:3]) < 90
         assert page.get_by_text("light theme").count() == 1
+        # What nobody has chosen is no white box in the dark.
+        color = page.get_by_role("button", name="1", exact=True).evaluate("e => getComputedStyle(e).backgroundColor")
+        assert max(int(part) for part in color.strip("rgba()").split(",")[:3]) < 90
+
+
+def test_pages_open_by_keyboard(page):
+    tab = page.locator(".bk-tab", has_text="Power").first
+    tab.focus()
+    tab.press("Enter")
+    page.get_by_role("button", name="Compute power").wait_for()
