@@ -51,7 +51,8 @@ table.ds th { text-align: right; font-weight: 600; font-size: 12.5px; border-bot
   padding: 4px 8px; vertical-align: bottom; }
 table.ds td { text-align: right; padding: 4px 8px; border-bottom: 1px solid var(--ds-line, #d9dee5); white-space: nowrap; }
 table.ds th:first-child, table.ds td:first-child { text-align: left; }
-table.words th, table.words td { text-align: left; white-space: normal; }
+table.words th, table.words td { text-align: left; }
+table.words td:not(:first-child) { white-space: normal; }
 .scroll { overflow-x: auto; }
 code { overflow-wrap: anywhere; }
 .failed { border-left: 4px solid var(--ds-bad, #b34700); padding: 6px 12px; background: rgba(213, 94, 0, 0.09); }
