@@ -123,7 +123,7 @@ class BehaviorModel(eqx.Module):
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
         present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
         # A dot product, not a sum: compilers merge a sum into the loop over trials, which then runs one trial at a time.
-        return present @ jnp.ones_like(present)
+        return present @ observations.weight.ravel()
 
     def pointwise_log_likelihood(
         self, values: Values, observations: Observations, *, is_fast: bool = False

@@ -24,6 +24,8 @@ from designstudio.priors import LogNormal
 REACH = 1.5
 # Subjects with fewer supporting draws than this are worth a second fit: with dozens of them their errors add up.
 ENOUGH_SUPPORTING = 400
+# How often subjects are fitted anew, each time where the group was found.
+MOST_FITS = 3
 
 
 def focus_model(model: BehaviorModel, pooled: xr.DataTree) -> BehaviorModel:
@@ -66,7 +68,7 @@ def fit_group(
         settings: of the separate fits. seed: of all random numbers. progress: called after every batch of fits.
 
     Returns:
-        The separate posteriors, and the pooled one; of two poolings the one that more separate draws support.
+        The separate posteriors, and the pooled one; of all poolings the one that most separate draws support.
     """
 
     def fit(chosen: BehaviorModel) -> xr.DataTree:
@@ -79,7 +81,7 @@ def fit_group(
 def pool_closely(
     posterior: xr.DataTree, model: BehaviorModel, refit: Callable[[BehaviorModel], xr.DataTree], *, seed: int = 0
 ) -> xr.DataTree:
-    """Pooling of separate fits, with second fits nearer to the group if they are needed.
+    """Pooling of separate fits, with further fits nearer to the group if they are needed.
 
     Args:
         posterior: the separate fits.
@@ -88,18 +90,23 @@ def pool_closely(
         seed: of all random numbers.
 
     Returns:
-        Of two poolings the one that more separate draws support.
+        Of all poolings the one that most separate draws support.
     """
-    pooled = pool_subjects(posterior, model, seed=seed)
-    if _count_least(pooled) >= ENOUGH_SUPPORTING:
-        return pooled
-    focused = focus_model(model, pooled)
-    again = refit(focused)
-    # A subject whose first fit failed has no separate posterior to compare with, and stays out.
-    again["diagnostics"]["is_good"] &= posterior["diagnostics"]["is_good"]
-    has_lost = count_failures(again)["num_failed"] > count_failures(posterior)["num_failed"]
-    nearer = pooled if has_lost else pool_subjects(again, focused, seed=seed, assumed=model.priors)
-    return max(pooled, nearer, key=_count_least)
+    best = pool_subjects(posterior, model, seed=seed)
+    nearest = best
+    for _ in range(MOST_FITS):
+        if _count_least(nearest) >= ENOUGH_SUPPORTING:
+            break
+        focused = focus_model(model, nearest)
+        again = refit(focused)
+        # A subject whose first fit failed has no separate posterior to compare with, and stays out.
+        again["diagnostics"]["is_good"] &= posterior["diagnostics"]["is_good"]
+        if count_failures(again)["num_failed"] > count_failures(posterior)["num_failed"]:
+            break
+        # From few draws the group looks narrower than it is, or elsewhere: the next fits start from a better idea of it.
+        nearest = pool_subjects(again, focused, seed=seed, assumed=model.priors)
+        best = max(best, nearest, key=_count_least)
+    return best
 
 
 def _count_least(pooled: xr.DataTree) -> float:
