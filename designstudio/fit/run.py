@@ -48,6 +48,8 @@ NUM_PATIENT_REPEATS = 12
 NUM_CORRECTION_PARTS = 4
 # Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
 LARGEST_RULE_ERROR = 0.03
+# From this many trials on, what a fast rule leaves out of each is too much in all.
+MANY_TRIALS = 500
 # Importance draws of each block, however few of them are kept: proposals learn from them.
 SMALLEST_BLOCK = 500
 
@@ -122,10 +124,14 @@ class _Run:
         results: Results,
         progress: ProgressCallback | None,
     ) -> None:
-        self.model, self.observations, self.numbers, self.settings = model, observations, numbers, settings
+        self.observations, self.numbers, self.settings = observations, numbers, settings
         # What samplers see: under a power law the same shape for every number of trials, so designs share one program.
         self._sampled = drop_trials(observations) if model.is_power_law else condense(observations)
-        self._is_exact = model.is_power_law or (model.fast_rule == model.rule and self._sampled is observations)
+        is_condensed = not model.is_power_law and self._sampled is not observations
+        num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
+        # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
+        self.model = model.change(is_careful=True) if is_condensed and num_trials > MANY_TRIALS else model
+        self._is_exact = self.model.fast_rule == self.model.rule and not is_condensed
         self.seed, self.results, self._progress = seed, results, progress
         self._importance = choose_importance(model, settings)
         self._nuts = NutsSettings(num_draws=settings.num_draws)
@@ -192,7 +198,9 @@ class _Run:
         Every fourth draw shows by how much the two differ. Where that varies from draw to draw, all draws are weighted by
         the difference and resampled; where the weights are too uneven for that, the fit has failed.
         """
-        if self._is_exact:
+        # What has failed anyway is fitted again, or never used.
+        is_open = np.array([not reason for reason in reasons])
+        if self._is_exact or not is_open.any():
             return reasons
         at = chosen[is_wanted]
         stride = NUM_CORRECTION_PARTS if self.settings.num_draws % NUM_CORRECTION_PARTS == 0 else 1
@@ -203,7 +211,10 @@ class _Run:
             correction = compute_correction(self.model, fast, careful, part, is_wanted=is_wanted)
             return np.asarray(correction, float)[is_wanted]
 
-        seen = compare(is_wanted, 0)
+        asked = is_wanted.copy()
+        asked[is_wanted] = is_open
+        seen = np.zeros((len(at), self.settings.num_chains, len(range(0, self.settings.num_draws, stride))))
+        seen[is_open] = compare(asked, 0)
         error = seen.std((1, 2))
         self.results.diagnostics["rule_error"][at] = error
         needs = np.flatnonzero(~(error <= LARGEST_RULE_ERROR))

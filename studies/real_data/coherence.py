@@ -81,7 +81,8 @@ def summarize_shrinkage(result: EmpiricalFit, cost: str) -> list[dict[str, objec
                 "posterior sd, pooled": f"{float(at['pooled_sd'].mean()):.3f}",
                 "mean shrinkage": f"{float(at['shrinkage'].mean()):.2f}",
                 "too little support": int((~pooled["diagnostics"]["is_good"].values).sum()),
-                "largest R-hat of the group": f"{float(pooled['convergence']['rhat'].max()):.3f}",
+                "k-hat of the group": f"{pooled['convergence']['khat'].item():.2f}",
+                "its effective draws": f"{pooled['convergence']['ess'].item():.0f}",
             }
         )
     return rows

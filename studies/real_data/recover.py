@@ -29,7 +29,8 @@ from designstudio.empirical.results import Comparison
 from designstudio.empirical.run import fit_subjects
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
-from designstudio.fit.pooling import fit_group
+from designstudio.fit.pooling import pool_subjects
+from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
 from designstudio.present.tables import write_csv
 from designstudio.score.monte_carlo import score_share
@@ -52,7 +53,7 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
     model = BehaviorModel(load_actor("quadratic_effort"), num_conditions=2, fixed=["sigma"])
     inside: dict[str, list[bool]] = {name: [] for name in MEDIAN}
     errors: dict[str, dict[str, list[np.ndarray]]] = {name: {"separate": [], "pooled": []} for name in MEDIAN}
-    largest_rhat: list[float] = []
+    is_trusted: list[bool] = []
     for group in range(num_groups):
         rng = np.random.default_rng((7, group))
         # Each group has medians of its own, so that no single place is tested.
@@ -65,8 +66,9 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
         stimuli = draw_stimuli(NUM_SUBJECTS, 2, NUM_TRIALS, low=0.5, high=3.0, key=jax.random.fold_in(key, 1))
         trials = simulate_trials(model, participants, stimuli, key=key)
         settings = FitSettings(method="importance", num_draws=1000, keeps_log_likelihood=False)
-        posterior, pooled = fit_group(model, trials, fixed={"sigma": list(LEVELS)}, settings=settings, seed=group)
-        largest_rhat.append(float(pooled["convergence"]["rhat"].max()))
+        posterior = fit_datasets(model, trials, fixed={"sigma": list(LEVELS)}, settings=settings)
+        pooled = pool_subjects(posterior, model, trials, fixed={"sigma": list(LEVELS)}, seed=group)
+        is_trusted.append(bool(pooled["convergence"]["is_good"]))
         for name in MEDIAN:
             draws: Any = pooled["group"][f"{name}_median"].values
             low, high = np.quantile(draws, [0.03, 0.97])
@@ -87,7 +89,7 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
                 "RMSE of subjects, separate": f"{np.sqrt(np.mean(separate**2)):.4f}",
                 "RMSE of subjects, pooled": f"{np.sqrt(np.mean(pooled_error**2)):.4f}",
                 "ratio": f"{np.sqrt(np.mean(pooled_error**2) / np.mean(separate**2)):.2f}",
-                "groups with R-hat above 1.05": int((np.array(largest_rhat) > 1.05).sum()),
+                "groups not to be trusted": is_trusted.count(False),
             }
         )
     return rows
