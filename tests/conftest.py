@@ -17,7 +17,7 @@ from designstudio.costs import PAPER_COST_NAMES, get_cost, registry
 from designstudio.data import example_path, read_data
 from designstudio.empirical.request import FitRequest
 from designstudio.empirical.run import fit_subjects
-from designstudio.fit.pooling import focus, pool
+from designstudio.fit.pooling import group
 from designstudio.fit.settings import FitSettings
 
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
@@ -86,8 +86,8 @@ def pooled_fit(loaded, request_of_two, folder, fit):
     request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True)
     with pytest.MonkeyPatch.context() as patch:
         # How well pooling works is tested where it is made; here it may be short.
-        patch.setattr(pool, "MOST_REPEATS", 1)
-        patch.setattr(focus, "ENOUGH_SUPPORTING", 0)
+        patch.setattr(group, "MOST_TURNS", 1)
+        patch.setattr(group, "BANK_SIZE", 2000)
         return fit_subjects(loaded, request, name="example", folder=folder)
 
 

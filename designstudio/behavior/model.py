@@ -28,6 +28,7 @@ class BehaviorModel(eqx.Module):
     num_conditions: int = eqx.field(static=True)
     per_condition: tuple[str, ...] = eqx.field(static=True)
     fixed: tuple[str, ...] = eqx.field(static=True)
+    is_careful: bool = eqx.field(static=True)
     _priors: tuple[tuple[str, AbstractPrior], ...] = eqx.field(static=True)
 
     def __init__(
@@ -38,6 +39,7 @@ class BehaviorModel(eqx.Module):
         per_condition: tuple[str, ...] | list[str] = (),
         fixed: tuple[str, ...] | list[str] = (),
         priors: PriorSet | None = None,
+        is_careful: bool = False,
     ) -> None:
         """Build a model.
 
@@ -47,6 +49,7 @@ class BehaviorModel(eqx.Module):
             per_condition: parameters with one value for each condition.
             fixed: parameters whose values come with the data.
             priors: what the fit assumes; by default the paper's. Truncated to where the actor was trained.
+            is_careful: whether posteriors are explored by the careful rule of the likelihood from the beginning.
 
         Raises:
             StudioError: if a name is unknown, a parameter is both fixed and per condition, or nothing is free.
@@ -68,6 +71,7 @@ class BehaviorModel(eqx.Module):
             raise StudioError(f"The priors have none for {missing[0]!r}; this model needs: {', '.join(names)}.")
         self.actor = actor
         self.num_conditions = num_conditions
+        self.is_careful = is_careful
         # With one condition, "per condition" and "shared" are the same: keep one name for it.
         self.per_condition = tuple(n for n in names if n in per_condition) if num_conditions > 1 else ()
         self.fixed = tuple(name for name in names if name in fixed)
@@ -123,7 +127,7 @@ class BehaviorModel(eqx.Module):
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
         present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
         # A dot product, not a sum: compilers merge a sum into the loop over trials, which then runs one trial at a time.
-        return present @ jnp.ones_like(present)
+        return present @ observations.weight.ravel()
 
     def pointwise_log_likelihood(
         self, values: Values, observations: Observations, *, is_fast: bool = False
@@ -149,7 +153,20 @@ class BehaviorModel(eqx.Module):
     @property
     def fast_rule(self) -> QuadratureRule:
         """How measurements are integrated out while the posterior is explored."""
-        return choose_fast_rule(self.actor.cost) if isinstance(self.actor, AbstractBeliefActor) else CORNERED
+        if self.is_careful or not isinstance(self.actor, AbstractBeliefActor):
+            return self.rule
+        return choose_fast_rule(self.actor.cost)
+
+    def change(self, *, num_conditions: int | None = None, is_careful: bool | None = None) -> "BehaviorModel":
+        """The same model for another number of conditions, or explored in another way."""
+        return BehaviorModel(
+            self.actor,
+            num_conditions=self.num_conditions if num_conditions is None else num_conditions,
+            per_condition=self.per_condition,
+            fixed=self.fixed,
+            priors=analysis_priors(self.parameters).replace(**self.priors),
+            is_careful=self.is_careful if is_careful is None else is_careful,
+        )
 
     @property
     def is_power_law(self) -> bool:

@@ -1,7 +1,7 @@
 """What the likelihood sees of one data set: padded trials, sorted by condition, and their summary by regression.
 
 Trials of a data set are laid out as (condition, trial) and padded to one of a few lengths, so that designs of similar size
-share one compiled program; `is_present` marks what is real. Under a power law log r is a linear function of log s plus
+share one compiled program; padding has no weight. Under a power law log r is a linear function of log s plus
 Gaussian noise, so each condition enters only through its regression: `Moments` then stands for all its trials, exactly.
 """
 
@@ -46,16 +46,21 @@ class Observations(eqx.Module):
     Attributes:
         log_stimulus: log s, padded.
         log_response: log r, padded.
-        is_present: which trials are real.
+        weight: for how many trials each stands: 1, or 0 where it is padding; see also `designstudio.behavior.condense`.
         moments: the regression summary.
         fixed: values of the fixed parameters, one for each condition.
     """
 
     log_stimulus: Float[AnyArray, "*set condition trial"]
     log_response: Float[AnyArray, "*set condition trial"]
-    is_present: Bool[AnyArray, "*set condition trial"]
+    weight: Float[AnyArray, "*set condition trial"]
     moments: Moments
     fixed: dict[str, Float[AnyArray, "*set condition"]]
+
+    @property
+    def is_present(self) -> Bool[AnyArray, "*set condition trial"]:
+        """Which trials are real."""
+        return self.weight > 0
 
 
 def bucket_size(num_trials: int, smallest: int = BUCKETS[0]) -> int:
@@ -86,7 +91,7 @@ def observe(
     return Observations(
         x.astype(np.float32),
         y.astype(np.float32),
-        present,
+        present.astype(np.float32),
         moments,
         {name: np.asarray(values, np.float32) for name, values in fixed.items()},
     )
@@ -95,7 +100,7 @@ def observe(
 def drop_trials(observations: Observations) -> Observations:
     """The regression summary alone: all that a power law needs, in the same shape for any number of trials."""
     return eqx.tree_at(
-        lambda o: (o.log_stimulus, o.log_response, o.is_present),
+        lambda o: (o.log_stimulus, o.log_response, o.weight),
         observations,
         replace_fn=lambda array: array[..., :0],
     )

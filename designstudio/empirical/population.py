@@ -25,7 +25,7 @@ from scipy import optimize, stats
 
 from designstudio.behavior.model import BehaviorModel
 from designstudio.errors import StudioError
-from designstudio.fit.pooling.entries import Entry, lay_out_subjects, list_entries
+from designstudio.fit.pooling.entries import Entry, lay_out_draws, list_entries
 from designstudio.fit.pooling.scales import Scale
 from designstudio.priors import Interval, LogNormal
 
@@ -67,14 +67,16 @@ def pick_good(posterior: xr.DataTree) -> xr.Dataset:
 
 def describe_groups(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.DataTree | None) -> dict[str, list[Group]]:
     """The group of every free parameter: one, or one for each condition where it differs between them."""
-    entries, draws = list_entries(model, model.priors), pick_good(posterior)
+    entries, draws = list_entries(model), pick_good(posterior)
     if pooled is not None:
         found = [_read_pooled(entry, pooled["group"].to_dataset()) for entry in entries]
     elif draws.sizes["dataset"] == 1:
         found = [Group(float(np.log(entry.pick(draws).astype(float)).mean()), UNKNOWN_SPREAD) for entry in entries]
     else:
-        subjects = lay_out_subjects(entries, draws)
-        group = estimate_group(np.asarray(subjects.points, float), np.asarray(subjects.log_weight, float))
+        points = lay_out_draws(entries, draws)
+        # The analysis prior is divided out.
+        log_prior = np.stack([e.scale.log_density(p, e.prior) for e, p in zip(entries, points, strict=True)]).sum(axis=0)
+        group = estimate_group(points, -log_prior)
         found = [_take_logarithm(entry.scale, *moments) for entry, *moments in zip(entries, *group, strict=True)]
     groups: dict[str, list[Group]] = {name: [] for name in model.free}
     for entry, of_entry in zip(entries, found, strict=True):
@@ -89,10 +91,10 @@ def estimate_group(
 
     Args:
         points: draws of every entry, on the scale of the group.
-        log_weight: less the log density of their prior; -inf for draws that are no draws.
+        log_weight: less the log density of their prior.
     """
     num_entries, num_subjects, _ = points.shape
-    weight = np.where(np.isfinite(log_weight), 1.0, 0.0)
+    weight = np.ones_like(log_weight)
     location, spread = np.zeros(num_entries), np.zeros(num_entries)
     for _ in range(MOST_STEPS):
         weight /= weight.sum(axis=1, keepdims=True)

@@ -18,11 +18,11 @@ from designstudio.behavior.observations import bucket_size
 from designstudio.empirical.left_out import choose_num_draws, leave_out
 from designstudio.empirical.units import count_trials
 from designstudio.fit.batches import CHUNK_SIZE
+from designstudio.fit.portions import Portion, name_own, share_out
 from designstudio.fit.posterior import build_posterior
 from designstudio.fit.progress import Progress, ProgressCallback
 from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
-from designstudio.parameters import analysis_priors
 
 # Numbers in the log likelihood of a portion: 400 MB, and some copies of it.
 LARGEST_PORTION = 100_000_000
@@ -32,36 +32,6 @@ SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
 PRIOR_STREAM = 7919
 
 
-@dataclasses.dataclass(frozen=True)
-class Portion:
-    """Subjects that are fitted together.
-
-    Attributes:
-        places: where they stand among all data sets.
-        conditions: which conditions each of them has, over (dataset, condition of their own).
-    """
-
-    places: np.ndarray
-    conditions: np.ndarray
-
-    def take_trials(self, trials: xr.Dataset) -> xr.Dataset:
-        """Their trials, with conditions numbered for each subject, and without the padding that only others need."""
-        taken = trials.isel(dataset=self.places)
-        length = int(np.flatnonzero(taken["is_present"].values.any(axis=0))[-1]) + 1
-        taken = taken.isel(trial=slice(length), condition=np.arange(self.conditions.shape[1]))
-        new_number = np.zeros((len(self.places), trials.sizes["condition"]), int)
-        np.put_along_axis(new_number, self.conditions, np.arange(self.conditions.shape[1])[None], axis=1)
-        index = taken["condition_index"]
-        numbers = np.take_along_axis(new_number, index.values, axis=1)
-        taken["condition_index"] = index.copy(data=np.where(taken["is_present"], numbers, 0))
-        return taken.assign_coords(condition=[_name(k) for k in range(self.conditions.shape[1])])
-
-    def take_fixed(self, fixed: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
-        """Their fixed values, for their own conditions."""
-        taken = {name: np.take_along_axis(array.values[self.places], self.conditions, 1) for name, array in fixed.items()}
-        return {name: xr.DataArray(values, dims=("dataset", "condition")) for name, values in taken.items()}
-
-
 def fit_portions(
     model: BehaviorModel,
     trials: xr.Dataset,
@@ -69,7 +39,6 @@ def fit_portions(
     fixed: Mapping[str, xr.DataArray],
     settings: FitSettings,
     seed: int,
-    leaves_out: bool = True,
     progress: ProgressCallback | None = None,
 ) -> xr.DataTree:
     """Posterior of every data set, as of `fit_datasets`, but for conditions that a data set may lack.
@@ -77,7 +46,6 @@ def fit_portions(
     Args:
         model: for all conditions. trials: in the actor's unit. fixed: over (dataset, condition).
         settings: how carefully. seed: of all random numbers.
-        leaves_out: whether trials are left out, which comparisons need.
         progress: called after every batch.
 
     Returns:
@@ -91,9 +59,9 @@ def fit_portions(
     stats: dict[str, np.ndarray] = {}
     diagnostics: dict[str, np.ndarray] = {}
     num_done = 0
-    for portion in _share_out(trials, settings):
+    for portion in _divide(trials, settings):
         part = portion.take_trials(trials)
-        narrow, part_fixed, batch_size = _narrow(model, portion), portion.take_fixed(fixed), _choose_batch(part, settings)
+        narrow, part_fixed, batch_size = portion.narrow(model), portion.take_fixed(fixed), _choose_batch(part, settings)
         tree = fit_datasets(
             narrow,
             part,
@@ -104,10 +72,9 @@ def fit_portions(
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, portion)
-        if leaves_out:
-            loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
-            at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
-            elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
+        loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
+        at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
+        elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
         _collect(stats, tree["sample_stats"].to_dataset(), portion, num_datasets)
         _collect(diagnostics, tree["diagnostics"].to_dataset(), portion, num_datasets)
         _name_conditions(diagnostics["reason"], portion, trials["condition"].values.tolist())
@@ -129,22 +96,19 @@ def fit_portions(
     return posterior
 
 
-def _share_out(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
-    """Portions of subjects with equally many conditions, as large as memory allows."""
+def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
+    """Portions as large as memory allows."""
     counts = count_trials(trials)
-    num_conditions = (counts > 0).sum(axis=1)
-    for num in np.unique(num_conditions):
-        places = np.flatnonzero(num_conditions == num)
-        # Those with trials first, in their order.
-        conditions = np.argsort(counts[places] == 0, axis=1, kind="stable")[:, :num]
-        num_trials = bucket_size(int(counts[places].max())) * int(num)
+    for portion in share_out(counts):
+        num_trials = bucket_size(int(counts[portion.places].max())) * portion.conditions.shape[1]
         size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
+        num = len(portion.places)
         num_at_once = max(1, LARGEST_PORTION // size)
         # Equal portions share one program.
-        num_portions = -(-len(places) // num_at_once)
-        num_at_once = -(-len(places) // num_portions)
-        for first in range(0, len(places), num_at_once):
-            yield Portion(places[first : first + num_at_once], conditions[first : first + num_at_once])
+        num_at_once = -(-num // -(-num // num_at_once))
+        for first in range(0, num, num_at_once):
+            chosen = slice(first, first + num_at_once)
+            yield Portion(portion.places[chosen], portion.conditions[chosen])
 
 
 def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
@@ -155,17 +119,6 @@ def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
     num_chunks = -(-per_device // CHUNK_SIZE)
     most = -(-settings.batch_size // num_devices) * num_devices
     return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
-
-
-def _narrow(model: BehaviorModel, portion: Portion) -> BehaviorModel:
-    """The same model for as many conditions as the portion has."""
-    return BehaviorModel(
-        model.actor,
-        num_conditions=portion.conditions.shape[1],
-        per_condition=model.per_condition,
-        fixed=model.fixed,
-        priors=analysis_priors(model.parameters).replace(**model.priors),
-    )
 
 
 def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tuple[int, int, int], seed: int) -> np.ndarray:
@@ -201,11 +154,7 @@ def _name_conditions(reasons: np.ndarray, portion: Portion, labels: list[str]) -
     """Call conditions in the reasons by their real names."""
     for place, conditions in zip(portion.places, portion.conditions, strict=True):
         for k, condition in enumerate(conditions):
-            reasons[place] = str(reasons[place]).replace(repr(_name(k)), repr(labels[condition]))
-
-
-def _name(number: int) -> str:
-    return f"#{number}"
+            reasons[place] = str(reasons[place]).replace(repr(name_own(k)), repr(labels[condition]))
 
 
 def _shift(progress: ProgressCallback | None, num_before: int, num_datasets: int) -> ProgressCallback | None:

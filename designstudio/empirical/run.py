@@ -10,7 +10,6 @@ from pathlib import Path
 
 import xarray as xr
 
-from designstudio.behavior.model import BehaviorModel
 from designstudio.data import LoadedData, choose_scale
 from designstudio.empirical.comparison import compare_costs
 from designstudio.empirical.fingerprint import fingerprint_cost
@@ -21,7 +20,7 @@ from designstudio.empirical.request import FitRequest
 from designstudio.empirical.results import EmpiricalFit
 from designstudio.empirical.shelf import Shelf
 from designstudio.errors import StudioError
-from designstudio.fit.pooling import pool_closely
+from designstudio.fit.pooling import pool_subjects
 from designstudio.fit.progress import Progress, ProgressCallback
 from designstudio.trials import save_trials
 
@@ -64,6 +63,7 @@ def fit_subjects(
         if request.pools:
             try:
                 pooled[cost] = run.pool(cost, question, posteriors[cost])
+                notes += _describe_group(cost, pooled[cost])
             except StudioError as error:
                 notes.append(f"The subjects could not be pooled under the {cost} cost: {error}")
         run.num_finished += 1
@@ -86,6 +86,14 @@ def fit_subjects(
     )
 
 
+def _describe_group(cost: str, pooled: xr.DataTree) -> list[str]:
+    """Doubts about a group."""
+    convergence = pooled["convergence"].to_dataset()
+    if convergence["is_good"]:
+        return []
+    return [f"The group under the {cost} cost is not to be trusted: {convergence['reason'].item()}."]
+
+
 def _describe_conditions(request: FitRequest, trials: xr.Dataset) -> list[str]:
     if trials.sizes["condition"] == 1:
         return []
@@ -104,19 +112,19 @@ class _Run:
     def fit(self, cost: str, question: Question) -> xr.DataTree:
         """The separate fits under one cost."""
         key = fingerprint_cost(question, self._trials, self._request)
-        return self._find_or_make(
-            "posterior", cost, key, lambda: self._sample(cost, question, question.model, leaves_out=True)
-        )
+        return self._find_or_make("posterior", cost, key, lambda: self._sample(cost, question))
 
     def pool(self, cost: str, question: Question, posterior: xr.DataTree) -> xr.DataTree:
         """The pooled fits under one cost."""
 
         def make() -> xr.DataTree:
-            return pool_closely(
+            return pool_subjects(
                 posterior,
                 question.model,
-                lambda model: self._sample(f"{cost}, nearer to the group", question, model, leaves_out=False),
+                self._trials,
+                fixed=question.fixed,
                 seed=self._request.seed,
+                progress=self._report(f"{cost}, pooling"),
             )
 
         key = fingerprint_cost(question, self._trials, self._request)
@@ -132,15 +140,14 @@ class _Run:
         self._shelf.put(kind, cost, key, made)
         return made
 
-    def _sample(self, stage: str, question: Question, model: BehaviorModel, *, leaves_out: bool) -> xr.DataTree:
+    def _sample(self, cost: str, question: Question) -> xr.DataTree:
         return fit_portions(
-            model,
+            question.model,
             self._trials,
             fixed=question.fixed,
             settings=self._request.settings,
             seed=self._request.seed,
-            leaves_out=leaves_out,
-            progress=self._report(stage),
+            progress=self._report(cost),
         )
 
     def _report(self, stage: str) -> ProgressCallback | None:

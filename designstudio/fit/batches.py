@@ -100,13 +100,21 @@ def compute_pointwise(
 
 def compute_correction(
     model: BehaviorModel,
-    observations: Observations,
+    fast: Observations,
+    careful: Observations,
     values: dict[str, Float[Array, "dataset chain draw ..."]],
     *,
     is_wanted: np.ndarray | None = None,
 ) -> Float[Array, "dataset chain draw"]:
-    """Log likelihood of every draw of a batch by the careful rule, minus that by the fast one."""
-    return _on_devices(_correction_program, model, is_wanted, observations, values)
+    """Log likelihood of every draw of a batch by the careful rule, minus that by the fast one.
+
+    Args:
+        model: the behaviour model.
+        fast: what samplers saw. careful: all trials.
+        values: of the draws.
+        is_wanted: which data sets need a meaningful result.
+    """
+    return _on_devices(_correction_program, model, is_wanted, fast, careful, values)
 
 
 def _on_devices(program: Any, model: BehaviorModel, is_wanted: np.ndarray | None, *batch: Any) -> Any:
@@ -236,10 +244,13 @@ def _pointwise_program(
 
 
 def _correction_program(
-    model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]
+    model: BehaviorModel, is_wanted: Array, fast: Observations, careful: Observations, values: dict[str, Array]
 ) -> Array:
-    def one(observations: Observations, draw: dict[str, Array]) -> Array:
-        return model.log_likelihood(draw, observations) - model.log_likelihood(draw, observations, is_fast=True)
+    def one(fast: Observations, careful: Observations, draw: dict[str, Array]) -> Array:
+        return model.log_likelihood(draw, careful) - model.log_likelihood(draw, fast, is_fast=True)
 
-    over_chains_and_draws = jax.vmap(jax.vmap(one, in_axes=(None, 0)), in_axes=(None, 0))
-    return _in_chunks(jax.vmap(over_chains_and_draws), CHUNK_SIZE, is_wanted, (observations, values))
+    def all_draws(fast: Observations, careful: Observations, draws: dict[str, Array]) -> Array:
+        # One chain's draws after the other: with thousands of trials they do not fit into memory together.
+        return jax.lax.map(jax.vmap(lambda draw: one(fast, careful, draw)), draws)
+
+    return _in_chunks(jax.vmap(all_draws), CHUNK_SIZE, is_wanted, (fast, careful, values))

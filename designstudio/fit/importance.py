@@ -6,6 +6,7 @@ refit the mixture. Only the last round's draws are used, with their exact weight
 correctness.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -68,6 +69,7 @@ def draw_weighted(
     learnt: Mixture | None = None,
     *,
     key: Key[Array, ""],
+    log_density: Callable[[Float[Array, " coordinate"]], Float[Array, ""]] | None = None,
 ) -> tuple[WeightedDraws, Proposal]:
     """Importance sampling of one data set's posterior.
 
@@ -77,6 +79,7 @@ def draw_weighted(
         settings: how many draws, and how often the proposal is refitted.
         learnt: what an earlier run has learnt, to go on from; without a share for any t component, start afresh.
         key: random key of this data set.
+        log_density: of the coordinates; by default their posterior.
 
     Returns:
         Draws with leading axis block, and the proposal they came from.
@@ -88,7 +91,7 @@ def draw_weighted(
         proposal = Proposal(expected, mixture)
         z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
         # Traced once, however often it is transformed.
-        evaluate = jax.jit(lambda z: log_posterior(model, z, observations, folds=False))
+        evaluate = jax.jit(log_density or (lambda z: log_posterior(model, z, observations, folds=False)))
         return WeightedDraws(z, jax.vmap(evaluate)(z) - proposal.log_density(z))
 
     def learn(mixture: Mixture, index: Array) -> tuple[Mixture, None]:

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Key
 
+from designstudio.behavior.condense import condense
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations, drop_trials, sort_by_noise
 from designstudio.behavior.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
@@ -41,12 +42,14 @@ from designstudio.fit.settings import FitSettings, ImportanceSettings, NutsSetti
 LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
 # A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
 NUM_CAREFUL_REPEATS = 4
-# The same once more, where a repeat costs next to nothing.
+# The same once more, for the few that are left.
 NUM_PATIENT_REPEATS = 12
-# How many parts of the draws are compared between two rules of the likelihood: one to see, all if that must be corrected.
+# Parts of the draws in which fast and careful likelihood are compared: one to see, all if that must be corrected.
 NUM_CORRECTION_PARTS = 4
 # Standard deviation of the difference, in nats, up to which a correction would change nothing that matters.
 LARGEST_RULE_ERROR = 0.03
+# From this many trials on, what a fast rule leaves out of each is too much in all.
+MANY_TRIALS = 500
 # Importance draws of each block, however few of them are kept: proposals learn from them.
 SMALLEST_BLOCK = 500
 
@@ -86,8 +89,8 @@ def fit_datasets(
     else:
         failed = run.sample_weighted("importance", everything)
         failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_CAREFUL_REPEATS)
-        if settings.method == "auto" and model.is_power_law:
-            # Milliseconds, where chains would first have to be compiled.
+        if settings.method == "auto":
+            # Nothing to compile for it, which chains need, and few are left.
             failed = run.sample_weighted("importance, more care", failed, num_repeats=NUM_PATIENT_REPEATS)
     if settings.method != "importance":
         # Most need only a little more: an R-hat above the threshold by chance.
@@ -121,9 +124,14 @@ class _Run:
         results: Results,
         progress: ProgressCallback | None,
     ) -> None:
-        self.model, self.observations, self.numbers, self.settings = model, observations, numbers, settings
+        self.observations, self.numbers, self.settings = observations, numbers, settings
         # What samplers see: under a power law the same shape for every number of trials, so designs share one program.
-        self._sampled = drop_trials(observations) if model.is_power_law else observations
+        self._sampled = drop_trials(observations) if model.is_power_law else condense(observations)
+        is_condensed = not model.is_power_law and self._sampled is not observations
+        num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
+        # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
+        self.model = model.change(is_careful=True) if is_condensed and num_trials > MANY_TRIALS else model
+        self._is_exact = self.model.fast_rule == self.model.rule and not is_condensed
         self.seed, self.results, self._progress = seed, results, progress
         self._importance = choose_importance(model, settings)
         self._nuts = NutsSettings(num_draws=settings.num_draws)
@@ -185,23 +193,28 @@ class _Run:
     def _correct(
         self, chosen: np.ndarray, is_wanted: np.ndarray, rngs: list[np.random.Generator], reasons: list[str]
     ) -> list[str]:
-        """Bring draws that were made with the fast rule of the likelihood to the careful one.
+        """Bring draws that were made with the fast likelihood to the careful one of all trials.
 
-        Every fourth draw shows by how much the rules differ. Where that varies from draw to draw, all draws are weighted by
+        Every fourth draw shows by how much the two differ. Where that varies from draw to draw, all draws are weighted by
         the difference and resampled; where the weights are too uneven for that, the fit has failed.
         """
-        if self.model.fast_rule == self.model.rule:
+        # What has failed anyway is fitted again, or never used.
+        is_open = np.array([not reason for reason in reasons])
+        if self._is_exact or not is_open.any():
             return reasons
         at = chosen[is_wanted]
         stride = NUM_CORRECTION_PARTS if self.settings.num_draws % NUM_CORRECTION_PARTS == 0 else 1
 
         def compare(is_wanted: np.ndarray, first: int) -> np.ndarray:
             part = {name: draws[chosen][:, :, first::stride] for name, draws in self.results.draws.items()}
-            observations = _pick(self._sampled, chosen)
-            correction = compute_correction(self.model, observations, part, is_wanted=is_wanted)
+            fast, careful = _pick(self._sampled, chosen), _pick(self.observations, chosen)
+            correction = compute_correction(self.model, fast, careful, part, is_wanted=is_wanted)
             return np.asarray(correction, float)[is_wanted]
 
-        seen = compare(is_wanted, 0)
+        asked = is_wanted.copy()
+        asked[is_wanted] = is_open
+        seen = np.zeros((len(at), self.settings.num_chains, len(range(0, self.settings.num_draws, stride))))
+        seen[is_open] = compare(asked, 0)
         error = seen.std((1, 2))
         self.results.diagnostics["rule_error"][at] = error
         needs = np.flatnonzero(~(error <= LARGEST_RULE_ERROR))
@@ -219,7 +232,7 @@ class _Run:
         check = check_weights(correction)
         for place, i in enumerate(needs):
             is_even = check.ess[place] > correction[0].size / 2 and check.khat[place] < self.settings.max_khat
-            reasons[i] = reasons[i] or ("" if is_even else f"the fast rule of the likelihood is off by {error[i]:.2f} nats")
+            reasons[i] = reasons[i] or ("" if is_even else f"the fast likelihood is off by {error[i]:.2f} nats")
         return reasons
 
     def _rngs(self, at: np.ndarray, lane: str) -> list[np.random.Generator]:

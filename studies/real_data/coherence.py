@@ -11,7 +11,7 @@ from data import RESULTS, fit
 from scipy import stats
 
 from designstudio.empirical.results import EmpiricalFit
-from designstudio.fit.pooling import compute_shrinkage, pool_subjects
+from designstudio.fit.pooling import compute_shrinkage
 from designstudio.present.figures import save_figure
 from designstudio.present.fits import draw_fit_shrinkage
 from designstudio.present.tables import write_csv
@@ -24,7 +24,8 @@ POOLED = ("quadratic", "quadratic_effort")
 def main() -> None:
     """Write both tables."""
     result = fit("qu_shi")
-    pooled = {cost: pool_subjects(result.posteriors[cost], result.models[cost]) for cost in POOLED}
+    # Separate fits are found again where the first call has left them.
+    pooled = fit("qu_shi", costs=POOLED, pools=True).pooled
     result = dataclasses.replace(result, pooled=pooled)
     rows = [count_subjects(result, cost) for cost in result.posteriors]
     write_csv(RESULTS / "coherence.csv", rows)
@@ -80,7 +81,8 @@ def summarize_shrinkage(result: EmpiricalFit, cost: str) -> list[dict[str, objec
                 "posterior sd, pooled": f"{float(at['pooled_sd'].mean()):.3f}",
                 "mean shrinkage": f"{float(at['shrinkage'].mean()):.2f}",
                 "too little support": int((~pooled["diagnostics"]["is_good"].values).sum()),
-                "largest R-hat of the group": f"{float(pooled['convergence']['rhat'].max()):.3f}",
+                "k-hat of the group": f"{pooled['convergence']['khat'].item():.2f}",
+                "its effective draws": f"{pooled['convergence']['ess'].item():.0f}",
             }
         )
     return rows

@@ -1,6 +1,5 @@
 """The four data sets, and how each is fitted. They are read where they lie and never copied into the project."""
 
-import dataclasses
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -25,30 +24,18 @@ class DataSet(NamedTuple):
         file: its name.
         unit: of stimulus and response.
         per_condition: what the conditions change.
-        stride: every how manyth trial is used: 5 for every fifth.
-        costs: what is fitted.
     """
 
     file: str
     unit: str
     per_condition: tuple[str, ...]
-    stride: int = 1
-    costs: tuple[str, ...] = PAPER_COST_NAMES
 
 
 DATA_SETS = {
     # Two coherences of a moving pattern: two levels of perceptual uncertainty.
     "qu_shi": DataSet("qu_shi_2026_duration_coherence_s.csv", "s", ("sigma",)),
     # Blocks with other distributions of durations: other priors.
-    # Some 3,000 trials a subject would take hours where the cost is no power law, and say little more; absolute_effort and
-    # linex take too long even so.
-    "acerbi": DataSet(
-        "acerbi_2012_duration_prior_cost_s.csv",
-        "s",
-        ("mu_0", "sigma_0"),
-        stride=5,
-        costs=("absolute", "quadratic", "inverted_gaussian", "quadratic_effort", "asymmetric_quadratic"),
-    ),
+    "acerbi": DataSet("acerbi_2012_duration_prior_cost_s.csv", "s", ("mu_0", "sigma_0")),
     # Fins that make a stick look longer or shorter: the model has no parameter for an illusion, its prior mean takes it up.
     "keane": DataSet("keane_2016_length_grip_cm.csv", "cm", ("mu_0",)),
     "garrido": DataSet("garrido_2025_duration_cwir_s.csv", "s", ()),
@@ -67,14 +54,17 @@ def find_folder() -> Path:
 def load(name: str) -> LoadedData:
     """One data set, without what its authors or a robust criterion mark as gross outliers."""
     data_set = DATA_SETS[name]
-    loaded = read_data(find_folder() / data_set.file, where=["keep == 1"], unit=data_set.unit)
-    return dataclasses.replace(loaded, trials=loaded.trials.isel(trial=slice(None, None, data_set.stride)))
+    return read_data(find_folder() / data_set.file, where=["keep == 1"], unit=data_set.unit)
 
 
-def fit(name: str, progress: FitCallback | None = None) -> EmpiricalFit:
-    """All subjects under all seven costs; found again if it was done before."""
+def fit(
+    name: str, progress: FitCallback | None = None, *, costs: tuple[str, ...] | None = None, pools: bool = False
+) -> EmpiricalFit:
+    """All subjects under all costs, or some; found again if it was done before."""
     data_set = DATA_SETS[name]
-    request = FitRequest(costs=data_set.costs, per_condition=data_set.per_condition)
-    result = fit_subjects(load(name), request, name=name, folder=RUNS / name, progress=progress)
-    save_fit(result, RUNS / name)
+    request = FitRequest(costs=costs or PAPER_COST_NAMES, per_condition=data_set.per_condition, pools=pools)
+    folder = RUNS / name
+    result = fit_subjects(load(name), request, name=name, folder=folder, progress=progress)
+    if costs is None:
+        save_fit(result, folder)
     return result

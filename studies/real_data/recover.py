@@ -53,6 +53,7 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
     model = BehaviorModel(load_actor("quadratic_effort"), num_conditions=2, fixed=["sigma"])
     inside: dict[str, list[bool]] = {name: [] for name in MEDIAN}
     errors: dict[str, dict[str, list[np.ndarray]]] = {name: {"separate": [], "pooled": []} for name in MEDIAN}
+    is_trusted: list[bool] = []
     for group in range(num_groups):
         rng = np.random.default_rng((7, group))
         # Each group has medians of its own, so that no single place is tested.
@@ -66,7 +67,8 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
         trials = simulate_trials(model, participants, stimuli, key=key)
         settings = FitSettings(method="importance", num_draws=1000, keeps_log_likelihood=False)
         posterior = fit_datasets(model, trials, fixed={"sigma": list(LEVELS)}, settings=settings)
-        pooled = pool_subjects(posterior, model, seed=group)
+        pooled = pool_subjects(posterior, model, trials, fixed={"sigma": list(LEVELS)}, seed=group)
+        is_trusted.append(bool(pooled["convergence"]["is_good"]))
         for name in MEDIAN:
             draws: Any = pooled["group"][f"{name}_median"].values
             low, high = np.quantile(draws, [0.03, 0.97])
@@ -87,6 +89,7 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
                 "RMSE of subjects, separate": f"{np.sqrt(np.mean(separate**2)):.4f}",
                 "RMSE of subjects, pooled": f"{np.sqrt(np.mean(pooled_error**2)):.4f}",
                 "ratio": f"{np.sqrt(np.mean(pooled_error**2) / np.mean(separate**2)):.2f}",
+                "groups not to be trusted": is_trusted.count(False),
             }
         )
     return rows

@@ -22,6 +22,7 @@ from designstudio.empirical.results import Comparison
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
+from designstudio.fit.pooling import group as group_sampling
 from designstudio.fit.pooling import pool_subjects
 from designstudio.parameters import analysis_priors
 from designstudio.priors import Interval, Uniform
@@ -128,9 +129,14 @@ def test_the_plan_is_a_study_file_that_evaluates(pilot, study):
     assert evaluate_design(read, read.designs[0], fidelity="information", num_datasets=20).num_datasets == 20
 
 
-def test_what_was_pooled_is_planned_from_the_group(pilot, study):
+def test_what_was_pooled_is_planned_from_the_group(pilot, study, monkeypatch):
+    # How well pooling works is tested where it is made.
+    monkeypatch.setattr(group_sampling, "MOST_TURNS", 2)
+    monkeypatch.setattr(group_sampling, "BANK_SIZE", 4000)
     ((cost, posterior),) = pilot.posteriors.items()
-    pooled = dataclasses.replace(pilot, pooled={cost: pool_subjects(posterior, pilot.models[cost], num_draws=500)})
+    # The pilot's unit is the actor's.
+    group = pool_subjects(posterior, pilot.models[cost], pilot.trials, fixed=pilot.request.fixed, num_draws=500)
+    pooled = dataclasses.replace(pilot, pooled={cost: group})
     planned = plan_study(pooled)
     for name, prior in planned.population.priors.items():
         (mean, spread), (pooled_mean, pooled_spread) = find_moments(study.population.priors[name]), find_moments(prior)

@@ -14,18 +14,22 @@ from designstudio.behavior.packing import pack_trials
 from designstudio.costs import get_cost
 from designstudio.errors import StudioError
 from designstudio.fit.convergence import compute_ess
-from designstudio.fit.pooling import compute_shrinkage, fit_group, focus, focus_model, pool, pool_subjects
-from designstudio.fit.pooling.entries import choose_hyperprior, list_entries
-from designstudio.fit.pooling.gibbs import Hyperprior, Subjects, run_sweeps, start_group
+from designstudio.fit.mixture import start_mixture
+from designstudio.fit.pooling import compute_shrinkage, pool_subjects
+from designstudio.fit.pooling import group as sampling
+from designstudio.fit.pooling.entries import Group, Hyperprior, choose_hyperprior, list_entries
+from designstudio.fit.pooling.labels import judge_group, judge_subjects
+from designstudio.fit.pooling.marginal import Bank, Frame, choose_places, draw_groups, improve
 from designstudio.fit.pooling.scales import Scale
 from designstudio.fit.posterior import load_posterior, save_posterior
 from designstudio.fit.run import fit_datasets
 from designstudio.fit.settings import FitSettings
+from designstudio.parameters import analysis_priors
 from designstudio.priors import HalfNormal, Interval, LogNormal, Uniform
 from designstudio.simulate import draw_stimuli, label_participants, simulate_trials
 from tests.oracles.hierarchy import integrate_normal_group, sample_group
 
-NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 10, 12, 40
+NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 6, 12, 40
 LEVELS = [0.1, 0.25]
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
@@ -81,38 +85,27 @@ def group(posterior):
     return pick_group(posterior, 0)
 
 
-@pytest.fixture(scope="module")
-def pooled(group, model):
-    return pool_subjects(group, model, seed=4)
-
-
-def pool_briefly(tree, model, seed=1):
-    """Pooling with chains that are too short to converge, for what does not depend on it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "MOST_REPEATS", 1)
-        return pool_subjects(tree, model, num_draws=200, seed=seed)
+def pool(posterior, model, trials, **options):
+    """Pooling of these data sets of the trials."""
+    mine = trials.sel(dataset=posterior["posterior"]["dataset"].values)
+    return pool_subjects(posterior, model, mine, fixed={"sigma": LEVELS}, **options)
 
 
 @pytest.fixture(scope="module")
-def brief(group, model):
-    return pool_briefly(group, model)
+def pooled(group, model, trials):
+    return pool(group, model, trials, seed=4)
 
 
-@pytest.fixture(scope="module")
-def separate_and_nearer(model, trials, group, pooled):
-    """The first fits and the first pooling are those of the other tests."""
+@pytest.fixture
+def hastily(monkeypatch):
+    """Pooling with few places, for what does not depend on how good it is."""
+    monkeypatch.setattr(sampling, "MOST_TURNS", 2)
+    monkeypatch.setattr(sampling, "BANK_SIZE", 3000)
 
-    def fit(chosen, *arguments, **options):
-        return group.copy(deep=True) if chosen is model else fit_datasets(chosen, *arguments, **options)
+    def pool_hastily(posterior, model, trials, seed=1):
+        return pool(posterior, model, trials, seed=seed, num_draws=500)
 
-    def pool_once(posterior, chosen, **options):
-        return pooled if chosen is model else pool_subjects(posterior, chosen, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(focus, "fit_datasets", fit)
-        patch.setattr(focus, "pool_subjects", pool_once)
-        mine = trials.isel(dataset=slice(0, NUM_SUBJECTS))
-        return fit_group(model, mine, fixed={"sigma": LEVELS}, settings=SETTINGS, seed=4)
+    return pool_hastily
 
 
 @pytest.mark.parametrize("prior", [Uniform(0.1, 5.0), HalfNormal(0.25), LogNormal(2.0, 0.5).within(Interval(0.5, 12.0))])
@@ -127,43 +120,49 @@ def test_a_scale_goes_there_and_back_and_keeps_the_prior(prior):
     mean, sd = scale.moments(prior)
     assert np.trapezoid(density * fine, fine) == pytest.approx(mean, abs=0.01)
     assert np.sqrt(np.trapezoid(density * (fine - mean) ** 2, fine)) == pytest.approx(sd, abs=0.02)
+    stretched, log_slope = scale.stretch(np.asarray(values, np.float32))
+    np.testing.assert_allclose(stretched, points, atol=2e-3)
+    np.testing.assert_allclose(np.exp(log_slope), (scale.forward(values + 1e-6) - points) / 1e-6, rtol=1e-3)
 
 
-def test_normal_subjects_are_pooled_as_integration_says():
+def test_a_normal_group_is_what_integration_says():
     rng = np.random.default_rng(0)
-    num, prior_sd = 12, 1.5
+    num, num_places = 12, 4000
     sds = rng.uniform(0.2, 0.8, num)
     means = 0.5 + 0.4 * rng.normal(size=num) + sds * rng.normal(size=num)
-    # Separate posteriors under a Normal(0, 1.5²) prior; quantiles stand for their draws, which leaves luck out.
-    separate_sds = 1 / np.sqrt(sds**-2 + prior_sd**-2)
-    separate_means = separate_sds**2 * means / sds**2
-    quantiles = stats.norm.ppf((np.arange(4032) + 0.5) / 4032)
-    points = (separate_means[:, None] + separate_sds[:, None] * quantiles)[None]
-    subjects = Subjects(
-        *(a.astype(np.float32) for a in (points, points[0] ** 2 / 2 / prior_sd**2, np.ones(points[0].shape)))
-    )
+    # Places from twice as wide a normal as the likelihood, weighted; quantiles leave luck out.
+    quantiles = 2 * stats.norm.ppf((np.arange(num_places) + 0.5) / num_places)
+    points = (means[:, None] + sds[:, None] * quantiles)[..., None]
+    log_weight = np.tile(-(quantiles**2) / 2 + (quantiles / 2) ** 2 / 2, (num, 1))
+    bank = Bank(points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool))
     hyperprior = Hyperprior(*(np.full(1, value, np.float32) for value in (0.0, 2.0, 1.0)))
-    keys = jax.random.split(jax.random.key(0), 4)
-    sweeps = run_sweeps(subjects, hyperprior, start_group(subjects, hyperprior, 4), keys, num_sweeps=3000)
+    frame = Frame(*(np.full(1, value, np.float32) for value in (0.5, np.log(0.4), 0.3, 0.5)))
+    mixture = start_mixture(2, 3)
+    for key in jax.random.split(jax.random.key(0), 4):
+        mixture = improve(bank, hyperprior, frame, mixture, key)
+    draws = draw_groups(bank, hyperprior, frame, mixture, 20_000, jax.random.key(1))
+    weights = np.asarray(jax.nn.softmax(draws.log_weight), float)
+    num_effective = 1 / np.sum(weights**2)
+    assert num_effective > 5000
     location, spread, expected = integrate_normal_group(means, sds, 0.0, 2.0, 1.0)
-    chosen = np.moveaxis(np.asarray(sweeps.chosen)[:, 300:], -1, 0)
-    pooled = np.take_along_axis(points[0][:, None], chosen.reshape(num, 1, -1), axis=2).reshape(chosen.shape)
-    group = [np.asarray(draws)[:, 300:, 0] for draws in sweeps.group]
-    for draws, (mean, sd) in zip([*group, *pooled], [location, spread, *expected], strict=True):
-        num_effective = compute_ess(draws.astype(float))
-        assert num_effective > 400
-        assert abs(draws.mean() - mean) < 4 * sd / np.sqrt(num_effective)
-        assert draws.std() == pytest.approx(sd, rel=0.08)
+    chosen = rng.choice(len(weights), 4000, p=weights)
+    groups = Group(*(np.asarray(array)[chosen] for array in draws.group))
+    place, support = choose_places(bank, groups, jax.random.key(2))
+    assert (np.asarray(support) > 500).all()
+    pooled = bank.points[np.arange(num), np.asarray(place), 0].T
+    for sample, (mean, sd) in zip([*(array[:, 0] for array in groups), *pooled], [location, spread, *expected], strict=True):
+        assert abs(sample.mean() - mean) < 4 * sd * np.sqrt(1 / 4000 + 1 / num_effective)
+        assert sample.std() == pytest.approx(sd, rel=0.08)
 
 
-def test_known_groups_are_recovered_and_their_subjects_better_than_one_by_one(posterior, model, truth, monkeypatch):
-    # Short chains over some of the draws are long enough for intervals.
-    monkeypatch.setattr(pool, "MOST_REPEATS", 4)
+def test_known_groups_are_recovered_and_subjects_with_few_trials_gain_most(posterior, model, trials, truth, hastily):
     is_covered = {"median": [], "spread": []}
+    shrinkage = []
     errors = {name: ([], []) for name in truth}
     for number in range(NUM_GROUPS):
         separate = pick_group(posterior, number)
-        pooled = pool_subjects(separate.isel(draw=slice(None, None, 3)), model, num_draws=300)
+        pooled = hastily(separate, model, trials)
+        shrinkage.append(compute_shrinkage(separate, pooled)["shrinkage"].values)
         numbers = pooled["posterior"]["dataset"].values
         for name, true in truth.items():
             for quantity, hits in is_covered.items():
@@ -178,17 +177,19 @@ def test_known_groups_are_recovered_and_their_subjects_better_than_one_by_one(po
     for one_by_one, together in errors.values():
         rmse, pooled_rmse = (np.sqrt(np.mean(np.concatenate(error) ** 2)) for error in (one_by_one, together))
         assert pooled_rmse < 0.97 * rmse
+    has_few = np.arange(NUM_SUBJECTS) < NUM_SUBJECTS // 2
+    few, many = (np.stack(shrinkage)[:, chosen].mean() for chosen in (has_few, ~has_few))
+    assert few > many + 0.05
 
 
-def test_two_stages_agree_with_one_sampler_for_everything(separate_and_nearer, model, trials):
-    pooled = separate_and_nearer[1]
-    entries = list_entries(model, model.priors)
+def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
+    entries = list_entries(model)
     rows = np.transpose(choose_hyperprior(entries)).tolist()
     hyperprior = {entry.name: row for entry, row in zip(entries, rows, strict=True)}
     supports = {name: (prior.support.low, prior.support.high) for name, prior in model.priors.items()}
     observations = pack_trials(trials.isel(dataset=slice(0, NUM_SUBJECTS)), model, {"sigma": LEVELS})
     together = sample_group(model, observations, supports, hyperprior)
-    assert pooled["diagnostics"]["is_good"].values.all()
+    num_ours = pooled["convergence"]["ess"].item()
     for name, prior in model.priors.items():
         location = Scale(prior.support).forward(pooled["group"][f"{name}_median"].values)
         pairs = [
@@ -198,100 +199,103 @@ def test_two_stages_agree_with_one_sampler_for_everything(separate_and_nearer, m
         pairs += [(pooled["posterior"][name].values[i], together[name][..., i]) for i in range(NUM_SUBJECTS)]
         for pair in pairs:
             ours, theirs = (draws.astype(float) for draws in pair)
-            num_effective = 1 / (1 / compute_ess(ours) + 1 / compute_ess(theirs))
-            # The separate draws themselves add a little noise.
+            num_effective = 1 / (1 / num_ours + 1 / compute_ess(theirs))
+            # The bank's own noise adds a little.
             tolerance = theirs.std() * (4 / np.sqrt(num_effective) + 0.1)
             assert abs(ours.mean() - theirs.mean()) < tolerance
             assert ours.std() == pytest.approx(theirs.std(), rel=0.2)
 
 
-def test_a_subject_with_few_trials_shrinks_more_than_one_with_many(group, pooled):
+def test_shrinkage_is_the_share_of_the_variance_that_the_group_removes(group, pooled):
     table = compute_shrinkage(group, pooled)
     assert list(table["quantity"].values) == ["mu_0", "sigma_0", "sigma_r", "beta"]
-    half = NUM_SUBJECTS // 2
-    few, many = (table["shrinkage"].isel(dataset=part).mean("dataset") for part in (slice(0, half), slice(half, None)))
-    assert (few > many + 0.05).all()
-    np.testing.assert_allclose(
-        table["separate_mean"].sel(quantity="beta"), group["posterior"]["beta"].mean(DRAWS), rtol=1e-5
-    )
+    before, after = (tree["posterior"]["beta"] for tree in (group, pooled))
+    beta = table.sel(quantity="beta")
+    np.testing.assert_allclose(beta["separate_mean"], before.mean(DRAWS), rtol=1e-5)
+    np.testing.assert_allclose(beta["shrinkage"], 1 - after.var(DRAWS) / before.var(DRAWS), rtol=1e-3, atol=1e-5)
 
 
-def test_the_order_of_subjects_does_not_matter(group, model, brief):
+def test_the_order_of_subjects_does_not_matter_and_a_seed_gives_the_same_bits(group, model, trials, hastily):
     order = np.random.default_rng(0).permutation(NUM_SUBJECTS)
-    shuffled = pool_briefly(group.isel(dataset=order), model)
+    one, shuffled = hastily(group, model, trials), hastily(group.isel(dataset=order), model, trials)
     np.testing.assert_array_equal(shuffled["posterior"]["dataset"], group["posterior"]["dataset"][order])
-    xr.testing.assert_identical(shuffled["group"].to_dataset(), brief["group"].to_dataset())
+    xr.testing.assert_identical(shuffled["group"].to_dataset(), one["group"].to_dataset())
     for part in ("posterior", "diagnostics"):
-        xr.testing.assert_identical(shuffled[part].to_dataset(), brief[part].to_dataset().isel(dataset=order))
+        xr.testing.assert_identical(shuffled[part].to_dataset(), one[part].to_dataset().isel(dataset=order))
+    other = hastily(group, model, trials, seed=2)
+    assert (other["group"]["beta_median"].values != one["group"]["beta_median"].values).any()
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(group, model, brief):
-    one = brief["group"].to_dataset()
-    same, other = (pool_briefly(group, model, seed)["group"].to_dataset() for seed in (1, 2))
-    xr.testing.assert_identical(one, same)
-    assert (other["beta_median"].values != one["beta_median"].values).any()
-
-
-def test_failed_fits_are_left_out_and_named(group, model):
-    broken = group.copy(deep=True)
+def test_failed_fits_are_left_out_and_named(posterior, model, trials, hastily):
+    # One more than in a group, so that as many are left.
+    broken = posterior.isel(dataset=slice(0, NUM_SUBJECTS + 1)).copy(deep=True)
     broken["diagnostics"]["is_good"][3] = False
     broken["diagnostics"]["reason"][3] = "k-hat 0.90"
-    pooled = pool_briefly(broken, model)
-    assert pooled["posterior"]["dataset"].values.tolist() == [0, 1, 2, *range(4, NUM_SUBJECTS)]
+    pooled = hastily(broken, model, trials)
+    assert pooled["posterior"]["dataset"].values.tolist() == [0, 1, 2, *range(4, NUM_SUBJECTS + 1)]
     assert pooled["excluded"]["subject"].values.tolist() == ["3"]
     assert pooled["excluded"]["reason"].values.tolist() == ["k-hat 0.90"]
     broken["diagnostics"]["is_good"][1:] = False
     with pytest.raises(StudioError, match="at least 2 subjects"):
-        pool_briefly(broken, model)
+        hastily(broken, model, trials)
 
 
-def test_copies_of_a_draw_do_not_count_as_support(group, model, brief):
-    few = group.copy(deep=True)
-    for name in model.free:
-        few["posterior"][name].values[0] = few["posterior"][name].values[0, :1, :40].repeat(100, axis=1).reshape(4, -1)
-    before, after = (tree["diagnostics"].isel(dataset=0) for tree in (brief, pool_briefly(few, model)))
-    assert before["is_good"].item()
-    assert after["num_supporting"].item() < 40
-    assert not after["is_good"].item()
-    assert "separate draws can show" in after["reason"].item()
-
-
-def test_each_condition_has_a_group_of_its_own(group):
+def test_each_condition_has_a_group_of_its_own_even_if_some_subjects_lack_it(group, trials, hastily):
     model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), num_conditions=2, per_condition=("sigma",))
+    mine = trials.isel(dataset=slice(0, NUM_SUBJECTS)).copy(deep=True)
+    lacks = (mine["dataset"] < 2) & (mine["condition_index"] == 1)
+    mine = mine.assign(is_present=mine["is_present"] & ~lacks)
+    for name in ("stimulus", "response"):
+        mine[name] = mine[name].where(~lacks)
     posterior = group.copy(deep=True)
     draws = posterior["posterior"].to_dataset()
-    # Subjects know little about their own sigma, but all of them are near the levels.
     noise = np.random.default_rng(0).normal(size=(*draws["beta"].shape, 2))
     draws["sigma"] = (("dataset", "chain", "draw", "condition"), LEVELS * np.exp(0.2 * noise), {})
     posterior["posterior"] = xr.DataTree(draws[list(model.free)])
     posterior.attrs["priors"] = json.dumps({name: str(prior) for name, prior in model.priors.items()})
-    pooled = pool_briefly(posterior, model)
-    low, high = pooled["group"]["sigma_median"].mean(DRAWS).values
-    np.testing.assert_allclose([low, high], LEVELS, rtol=0.1)
-    assert "sigma_spread[1]" in pooled["convergence"]["quantity"].values
+    pooled = pool_subjects(posterior, model, mine, seed=1, num_draws=500)
+    low, high = pooled["group"]["sigma_median"].transpose(..., "condition").values.reshape(-1, 2).T
+    # Far apart, and each within what the data leave open.
+    assert np.mean(low < high) > 0.97
+    for draws, level in ((low, LEVELS[0]), (high, LEVELS[1])):
+        assert np.quantile(draws, 0.01) < level < np.quantile(draws, 0.99)
     assert pooled["posterior"]["sigma"].dims == posterior["posterior"]["sigma"].dims
+    sd = np.log(pooled["posterior"]["sigma"].isel(condition=1)).std(DRAWS)
+    assert float(sd[:2].min()) > float(sd[2:].median())
     assert "sigma[1]" in compute_shrinkage(posterior, pooled)["quantity"].values
 
 
-def test_a_group_has_converged_and_can_be_kept(pooled, tmp_path):
-    assert float(pooled["convergence"]["rhat"].max()) < 1.02
-    assert float(pooled["convergence"]["ess"].min()) > 300
+def test_a_group_can_be_trusted_and_kept(pooled, tmp_path):
+    convergence = pooled["convergence"].to_dataset()
+    assert convergence["is_good"]
+    assert convergence["khat"] < 0.7
+    assert convergence["ess"] > 500
+    assert convergence["bank_error"] < 0.3
+    assert pooled["diagnostics"]["is_good"].values.all()
     save_posterior(pooled, tmp_path / "group.nc")
     loaded = load_posterior(tmp_path / "group.nc")
     xr.testing.assert_equal(loaded["group"].to_dataset(), pooled["group"].to_dataset())
 
 
-def test_draws_of_another_prior_are_refused(group, model, pooled):
+def test_too_few_places_are_named():
+    support = np.array([4000.0, 20.0])
+    group = judge_group(0.9, 40.0, np.array([1.5, 2.0]))
+    assert not group["is_good"]
+    assert all(words in group["reason"].item() for words in ("k-hat 0.90", "40 effective draws", "nats"))
+    given = xr.Dataset(coords={"dataset": [0, 1], "subject": ("dataset", ["a", "b"])})
+    subjects = judge_subjects(support, given)
+    assert subjects["is_good"].values.tolist() == [True, False]
+    assert "than 20 places" in subjects["reason"].values[1]
+
+
+def test_posteriors_of_another_prior_or_of_other_trials_are_refused(group, model, trials):
+    other = BehaviorModel(
+        ExactActor(get_cost("quadratic_effort")),
+        num_conditions=2,
+        fixed=("sigma",),
+        priors=analysis_priors(model.parameters).replace(beta=Uniform(0.6, 1.0)),
+    )
     with pytest.raises(StudioError, match="other priors"):
-        pool_subjects(group, focus_model(model, pooled))
-
-
-def test_fits_nearer_to_the_group_say_the_same_with_more_support(group, pooled, model, separate_and_nearer):
-    separate, nearer = separate_and_nearer
-    xr.testing.assert_identical(separate["posterior"].to_dataset(), group["posterior"].to_dataset())
-    support = [tree["diagnostics"]["num_supporting"].values.min() for tree in (pooled, nearer)]
-    assert support[1] > 1.5 * support[0]
-    for name in model.free:
-        for quantity in ("median", "spread"):
-            a, b = (tree["group"][f"{name}_{quantity}"].values for tree in (pooled, nearer))
-            assert abs(a.mean() - b.mean()) < 0.3 * b.std()
+        pool(group, other, trials)
+    with pytest.raises(StudioError, match="other data sets"):
+        pool_subjects(group, model, trials.isel(dataset=slice(1, NUM_SUBJECTS + 1)), fixed={"sigma": LEVELS})

@@ -19,7 +19,7 @@ def summarize_near_mean(model: BehaviorModel, observations: Observations) -> Mom
         return moments
     spread = jnp.sqrt(moments.sum_xx / jnp.maximum(moments.count, 1.0))
     centred = observations.log_stimulus - moments.mean_x[:, None]
-    near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * observations.is_present
+    near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * observations.weight
 
     def average(array: Array) -> Array:
         return jnp.sum(near * array, axis=1) / jnp.maximum(jnp.sum(near, axis=1), 1e-6)

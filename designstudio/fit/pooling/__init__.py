@@ -3,17 +3,14 @@
 The group model. Every free parameter (for each condition, if it differs between them) is brought to the whole real line by
 the scale of its analysis prior's support: t = log((value - low) / (high - value)), or log(value - low) without an upper end.
 Over subjects t is Normal(location, spread²), independently for each parameter. Chosen like this, the group can never leave
-the support, and needs no truncation.
+the support, and needs no truncation. The location's prior has the mean and standard deviation of the analysis prior, the
+spread's is half-normal.
 
-The method has two stages (Lunn, Barrett, Sweeting & Thompson, 2013). The draws of the separate fits stand for the
-likelihoods of the subjects, after the analysis prior has been divided out; a Gibbs sampler chooses one of the draws of each
-subject, given the group, and then draws the group, given the choices. It never evaluates the likelihood again, and it is
-exact up to one thing: a subject can only be where its separate fit has draws. `num_supporting` says how many of them count;
-`fit_group` fits once more, nearer to the group, where they are few.
+The method. NUTS samples group and subjects together, in coordinates in which they are nearly independent (`joint.py`). These
+come from a pilot (`pilot.py`): where the group is by Laplace's approximation, and how much each subject's data say there.
 """
 
-from designstudio.fit.pooling.focus import fit_group, focus_model, pool_closely
 from designstudio.fit.pooling.pool import pool_subjects
 from designstudio.fit.pooling.shrinkage import compute_shrinkage
 
-__all__ = ["compute_shrinkage", "fit_group", "focus_model", "pool_closely", "pool_subjects"]
+__all__ = ["compute_shrinkage", "pool_subjects"]

@@ -1,21 +1,41 @@
 """The numbers that a group is about: each free parameter, or each condition's entry of it, with its scale and prior."""
 
 import dataclasses
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.fit.pooling.gibbs import ROW, Hyperprior, Subjects
+from designstudio.behavior.model import BehaviorModel, Values
 from designstudio.fit.pooling.scales import Scale
-from designstudio.priors import AbstractPrior, PriorSet
+from designstudio.priors import AbstractPrior
 
 # What the spread's half-normal prior has of the standard deviation of the analysis prior. An analysis prior covers whoever
 # might come, in whatever experiment; the people of one group differ less than that. With a half the subjects of a group may
 # still, now and then, differ as much as the analysis prior allows (two sd), while a few subjects cannot make the group wider
 # than the prior; like every half-normal it has its highest density at no spread at all, so it does not invent differences.
 SPREAD_SHARE = 0.5
+
+
+# On the host while a group is prepared, on a device while it is sampled.
+AnyArray = Any
+
+
+class Group(NamedTuple):
+    """Mean and standard deviation of the subjects, on the scale of the group."""
+
+    location: Float[AnyArray, "*chain entry"]
+    spread: Float[AnyArray, "*chain entry"]
+
+
+class Hyperprior(NamedTuple):
+    """Location is Normal(centre, scale²), spread is HalfNormal(spread)."""
+
+    centre: Float[np.ndarray, " entry"]
+    scale: Float[np.ndarray, " entry"]
+    spread: Float[np.ndarray, " entry"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,19 +45,17 @@ class Entry:
     Attributes:
         name: of the parameter.
         condition: which of its entries; None if the parameter is shared by all conditions.
-        fitted: the prior of the separate fits.
-        assumed: the prior from which the group's scale and hyperpriors come.
+        prior: of the separate fits, from which the group's scale and hyperpriors come.
     """
 
     name: str
     condition: int | None
-    fitted: AbstractPrior
-    assumed: AbstractPrior
+    prior: AbstractPrior
 
     @property
     def scale(self) -> Scale:
         """The scale on which the group is normal."""
-        return Scale(self.assumed.support)
+        return Scale(self.prior.support)
 
     def pick(self, posterior: xr.Dataset) -> Float[np.ndarray, "subject draw"]:
         """All draws of this number."""
@@ -50,36 +68,31 @@ class Entry:
         return f"{self.name}_{suffix}" + ("" if self.condition is None else f"[{self.condition}]")
 
 
-def list_entries(model: BehaviorModel, assumed: PriorSet) -> list[Entry]:
+def list_entries(model: BehaviorModel) -> tuple[Entry, ...]:
     """All entries of a model, in its order."""
     entries = []
     for name, prior in model.priors.items():
         conditions = range(model.num_conditions) if name in model.per_condition else (None,)
-        entries += [Entry(name, condition, prior, assumed[name]) for condition in conditions]
-    return entries
+        entries += [Entry(name, condition, prior) for condition in conditions]
+    return tuple(entries)
 
 
-def choose_hyperprior(entries: list[Entry]) -> Hyperprior:
+def stretch(entries: tuple[Entry, ...], values: Values) -> tuple[Float[Array, " entry"], Float[Array, ""]]:
+    """A subject's point on the scale of the group, and the log volume of points per volume of parameters."""
+    parts = [
+        entry.scale.stretch(values[entry.name] if entry.condition is None else values[entry.name][entry.condition])
+        for entry in entries
+    ]
+    points, log_slopes = zip(*parts, strict=True)
+    return jnp.stack(points), jnp.sum(jnp.stack(log_slopes))
+
+
+def choose_hyperprior(entries: tuple[Entry, ...]) -> Hyperprior:
     """The group's location is where the analysis prior is; its spread is some of the analysis prior's."""
-    centre, scale = np.transpose([entry.scale.moments(entry.assumed) for entry in entries]).astype(np.float32)
+    centre, scale = np.transpose([entry.scale.moments(entry.prior) for entry in entries]).astype(np.float32)
     return Hyperprior(centre, scale, SPREAD_SHARE * scale)
 
 
-def lay_out_subjects(entries: list[Entry], posterior: xr.Dataset) -> Subjects:
-    """Draws of all subjects on the scale of the group, with the analysis prior divided out."""
-    values = [entry.pick(posterior) for entry in entries]
-    points = np.stack([entry.scale.forward(value) for entry, value in zip(entries, values, strict=True)])
-    log_weight = -sum(entry.scale.log_density(p, entry.fitted) for entry, p in zip(entries, points, strict=True))
-    num_copies = np.stack([_count_copies(rows) for rows in np.stack(values, axis=-1)])
-    missing = -points.shape[-1] % ROW
-    return Subjects(
-        np.pad(points, [(0, 0), (0, 0), (0, missing)]).astype(np.float32),
-        np.pad(log_weight, [(0, 0), (0, missing)], constant_values=-np.inf).astype(np.float32),
-        np.pad(num_copies, [(0, 0), (0, missing)], constant_values=1).astype(np.float32),
-    )
-
-
-def _count_copies(rows: Float[np.ndarray, "draw parameter"]) -> np.ndarray:
-    """How often each row is there."""
-    _, inverse, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    return counts[inverse.ravel()]
+def lay_out_draws(entries: tuple[Entry, ...], posterior: xr.Dataset) -> Float[np.ndarray, "entry subject draw"]:
+    """Draws of all subjects on the scale of the group."""
+    return np.stack([entry.scale.forward(entry.pick(posterior)) for entry in entries])

@@ -3,8 +3,9 @@
 import dataclasses
 import math
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from designstudio.errors import StudioError
 from designstudio.priors import AbstractPrior, Interval
@@ -45,6 +46,17 @@ class Scale:
         if not self.is_bounded:
             return self.support.low + np.exp(points)
         return self.support.low + (self.support.high - self.support.low) / (1 + np.exp(-points))
+
+    def stretch(self, value: Float[Array, "..."]) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+        """To the real line in code that is compiled, with the logarithm of the slope there."""
+        above = value - self.support.low
+        if not self.is_bounded:
+            point = jnp.log(jnp.maximum(above, np.finfo(np.float32).tiny))
+            return point, -point
+        width = self.support.high - self.support.low
+        share = jnp.clip(above / width, NEAREST_END, 1 - NEAREST_END)
+        log_share, log_rest = jnp.log(share), jnp.log1p(-share)
+        return log_share - log_rest, -log_share - log_rest - math.log(width)
 
     def log_density(self, points: Values, prior: AbstractPrior) -> Values:
         """Log density of the point of a parameter with this prior."""
