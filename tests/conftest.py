@@ -19,6 +19,10 @@ from designstudio.empirical.request import FitRequest
 from designstudio.empirical.run import fit_subjects
 from designstudio.fit.pooling import focus, pool
 from designstudio.fit.settings import FitSettings
+from tests.quick_compilation import compile_quickly
+
+# XLA reads its flags when it is first used.
+compile_quickly()
 
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
 
