@@ -27,6 +27,15 @@ compile_quickly()
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
 
 
+# Minutes in one test: whoever gets it last keeps the other worker waiting.
+LONG = ("test_docs.py", "test_studies.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Long tests come first."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 @pytest.fixture(params=PAPER_COST_NAMES)
 def cost(request):
     """Each of the paper's seven costs."""
