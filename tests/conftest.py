@@ -19,8 +19,21 @@ from designstudio.empirical.request import FitRequest
 from designstudio.empirical.run import fit_subjects
 from designstudio.fit.pooling import group
 from designstudio.fit.settings import FitSettings
+from tests.quick_compilation import compile_quickly
+
+# XLA reads its flags when it is first used.
+compile_quickly()
 
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
+
+
+# Minutes in one test: whoever gets it last keeps the other worker waiting.
+LONG = ("test_docs.py", "test_studies.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Long tests come first."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.fixture(params=PAPER_COST_NAMES)

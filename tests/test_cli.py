@@ -51,8 +51,8 @@ def test_act_warns_outside_the_training_box(call):
     assert "outside" in output
 
 
-def test_a_killed_training_continues_where_it_was(tmp_path):
-    arguments = ("train", "quadratic", "--steps", "30", "--target-median", "1e-9", "--out", "q.actor")
+def test_a_killed_training_continues_where_it_was(call, tmp_path):
+    arguments = ("train", "quadratic", "--steps", "20", "--target-median", "1e-9", "--out", "q.actor")
     command = Path(sys.executable).parent / "designstudio"
     checkpoint = tmp_path / "q.actor.checkpoint"
     with subprocess.Popen([str(command), *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
@@ -62,10 +62,10 @@ def test_a_killed_training_continues_where_it_was(tmp_path):
         process.kill()
     assert checkpoint.exists()
     assert not (tmp_path / "q.actor").exists()
-    result = run(*arguments, "--json", "q.json", folder=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "Continuing from q.actor.checkpoint." in result.stderr
-    assert json.loads((tmp_path / "q.json").read_text())["num_steps"] == 30
+    code, _, errors = call(*arguments, "--json", "q.json")
+    assert code == 0, errors
+    assert "Continuing from q.actor.checkpoint." in errors
+    assert json.loads((tmp_path / "q.json").read_text())["num_steps"] == 20
     assert not checkpoint.exists()
 
 

@@ -18,7 +18,6 @@ from jaxtyping import Array, Float, Key
 
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations
-from designstudio.fit.coordinates import locate
 from designstudio.fit.importance import Proposal, draw_weighted
 from designstudio.fit.mixture import Mixture, start_mixture, weighted_moments
 from designstudio.fit.nuts import Chain, Whitening, run_chain
@@ -177,10 +176,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
             jax.random.split(start_key, settings.num_blocks), jnp.maximum(draws.log_weight, -1e30)
         )
         starts = jnp.take_along_axis(draws.z, chosen[:, None, None], axis=1)[:, 0]
-        values = jax.vmap(lambda z: locate(model, z, observations, folds=False).values)(points)
-        shape = draws.log_weight.shape
-        values = {name: value.reshape(shape + value.shape[1:]) for name, value in values.items()}
-        return ImportanceBatch(values, draws.log_weight, proposal, Whitening(centre, factor), starts)
+        return ImportanceBatch(draws.values, draws.log_weight, proposal, Whitening(centre, factor), starts)
 
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
         return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), CHUNK_SIZE, is_wanted, batch)

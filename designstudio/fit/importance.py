@@ -26,10 +26,13 @@ from designstudio.fit.mixture import (
     start_mixture,
 )
 from designstudio.fit.settings import ImportanceSettings
-from designstudio.fit.target import log_posterior
+from designstudio.fit.target import locate_with_density
 
 # Steps of expectation-maximisation in each round.
 NUM_REFITS = 2
+
+
+Evaluated = tuple[Float[Array, ""], dict[str, Float[Array, "..."]]]
 
 
 class Proposal(NamedTuple):
@@ -55,10 +58,12 @@ class WeightedDraws(NamedTuple):
 
     Attributes:
         z: coordinates.
+        values: what was found there: the parameters.
         log_weight: log posterior minus log proposal density, not normalised.
     """
 
     z: Float[Array, "*set block draw coordinate"]
+    values: dict[str, Float[Array, "block draw ..."]]
     log_weight: Float[Array, "*set block draw"]
 
 
@@ -69,7 +74,7 @@ def draw_weighted(
     learnt: Mixture | None = None,
     *,
     key: Key[Array, ""],
-    log_density: Callable[[Float[Array, " coordinate"]], Float[Array, ""]] | None = None,
+    evaluate: Callable[[Float[Array, " coordinate"]], Evaluated] | None = None,
 ) -> tuple[WeightedDraws, Proposal]:
     """Importance sampling of one data set's posterior.
 
@@ -79,7 +84,7 @@ def draw_weighted(
         settings: how many draws, and how often the proposal is refitted.
         learnt: what an earlier run has learnt, to go on from; without a share for any t component, start afresh.
         key: random key of this data set.
-        log_density: of the coordinates; by default their posterior.
+        evaluate: log density of coordinates, and what is found there; by default their posterior, and the parameters.
 
     Returns:
         Draws with leading axis block, and the proposal they came from.
@@ -87,31 +92,35 @@ def draw_weighted(
     place_key, draw_key = jax.random.split(key)
     expected = guess(model, observations)
 
+    def posterior(z: Float[Array, " coordinate"]) -> Evaluated:
+        density, located = locate_with_density(model, z, observations, folds=False)
+        return density, located.values
+
     def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
         z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
-        # Traced once, however often it is transformed.
-        evaluate = jax.jit(log_density or (lambda z: log_posterior(model, z, observations, folds=False)))
-        return WeightedDraws(z, jax.vmap(evaluate)(z) - proposal.log_density(z))
+        density, values = jax.vmap(evaluate or posterior)(z)
+        return WeightedDraws(z, values, density - proposal.log_density(z))
 
-    def learn(mixture: Mixture, index: Array) -> tuple[Mixture, None]:
-        draws = weigh(mixture, index)
+    def learn(mixture: Mixture, draws: WeightedDraws) -> Mixture:
         points = (draws.z - expected.centre) / expected.scale
         weights = temper(draws.log_weight, settings.block_size // 8)
         placed = place_components(mixture, points, weights, key=place_key)
         is_fresh = mixture.log_share[1] == -jnp.inf
         mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
-        refit = jax.lax.fori_loop(
+        return jax.lax.fori_loop(
             0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_slack, points, weights), mixture
         )
-        return refit, None
+
+    # One loop for draws to learn from and draws to keep: the posterior, most of the program, is compiled once.
+    def step(mixture: Mixture, index: Array) -> tuple[Mixture, WeightedDraws]:
+        draws = weigh(mixture, index)
+        return jax.lax.cond(index < settings.num_rounds, learn, lambda mixture, _: mixture, mixture, draws), draws
 
     if learnt is None:
         learnt = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
-    mixture, _ = jax.lax.scan(learn, learnt, jnp.arange(settings.num_rounds))
-    kept = jnp.arange(settings.num_rounds, settings.num_rounds + settings.num_blocks)
-    _, draws = jax.lax.scan(lambda _, index: (None, weigh(mixture, index)), None, kept)
-    return draws, Proposal(expected, mixture)
+    mixture, draws = jax.lax.scan(step, learnt, jnp.arange(settings.num_rounds + settings.num_blocks))
+    return jax.tree.map(lambda array: array[settings.num_rounds :], draws), Proposal(expected, mixture)
 
 
 def temper(log_weights: Weights, num_effective: int) -> Weights:

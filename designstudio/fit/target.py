@@ -5,7 +5,7 @@ from jaxtyping import Array, Float
 
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations
-from designstudio.fit.coordinates import locate
+from designstudio.fit.coordinates import Located, locate
 
 # Nats that it costs to be behind a wall: no chain ever stays there, and no trajectory counts as divergent for passing.
 WALL = 50.0
@@ -22,10 +22,17 @@ def log_posterior(
         observations: one data set.
         folds: whether walls are mirrors (for a search that moves) or the end of the world (for weights).
     """
+    return locate_with_density(model, z, observations, folds=folds)[0]
+
+
+def locate_with_density(
+    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, folds: bool
+) -> tuple[Float[Array, ""], Located]:
+    """The same, with the parameters that it was found by."""
     located = locate(model, z, observations, folds=folds)
     likelihood = model.log_likelihood(located.values, observations, is_fast=True)
     density = model.log_prior(located.values) + likelihood + located.log_jacobian
-    return jnp.where((folds | located.is_inside) & ~jnp.isnan(density), density, -jnp.inf)
+    return jnp.where((folds | located.is_inside) & ~jnp.isnan(density), density, -jnp.inf), located
 
 
 def walled_log_posterior(
@@ -36,5 +43,5 @@ def walled_log_posterior(
     A trajectory may then cross a wall and come back. Mirrors would not do: a mirror image of the posterior is only as good
     as the posterior if the sampler's own scale is mirrored too, and whitening is not.
     """
-    is_inside = locate(model, z, observations, folds=True).is_inside
-    return log_posterior(model, z, observations, folds=True) - jnp.where(is_inside, 0.0, WALL)
+    density, located = locate_with_density(model, z, observations, folds=True)
+    return density - jnp.where(located.is_inside, 0.0, WALL)

@@ -24,6 +24,8 @@ from designstudio.score.monte_carlo import Score, score_mean, scores_as_dict
 PRIOR_PARAMETERS = ("mu_0", "sigma_0")
 # Loadings smaller than this in a direction of length 1 are not worth naming.
 SMALL_LOADING = 0.1
+# Loadings that differ by less are shown as the same number.
+EQUAL_LOADING = 1e-3
 
 Matrices = Float[np.ndarray, "dataset parameter parameter_other"]
 
@@ -127,7 +129,10 @@ def find_weakest(
     remaining = np.sqrt(np.linalg.eigvalsh(whitened)[:, -1])
     weakest = root @ np.linalg.eigh(whitened.mean(0))[1][:, -1]
     weakest = weakest / np.linalg.norm(weakest)
-    return remaining, weakest * np.sign(weakest[np.argmax(np.abs(weakest))])
+    # The first of the largest loadings is positive. In a trade-off of one against one both are largest: rounding, which
+    # differs between machines, must not choose between them.
+    size = np.abs(weakest)
+    return remaining, weakest * np.sign(weakest[np.argmax(size > size.max() - EQUAL_LOADING)])
 
 
 def _base(name: str) -> str:

@@ -11,7 +11,6 @@ from designstudio.actors import ExactActor
 from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import observe
 from designstudio.costs import get_cost
-from designstudio.fit.coordinates import locate
 from designstudio.fit.diagnostics import (
     ChainCheck,
     WeightCheck,
@@ -55,8 +54,7 @@ def weighted():
     @eqx.filter_jit
     def run(key):
         draws, _ = draw_weighted(model, observations, ImportanceSettings(block_size=5000), key=key)
-        values = jax.vmap(jax.vmap(lambda z: locate(model, z, observations, folds=False).values))(draws.z)
-        return values, draws.log_weight
+        return draws.values, draws.log_weight
 
     values, log_weight = run(jax.random.key(9))
     return {name: np.asarray(value, float).ravel() for name, value in values.items()}, check_weights(

@@ -137,6 +137,13 @@ def test_a_direction_that_the_data_say_nothing_about_is_the_weakest_and_keeps_th
     np.testing.assert_allclose(list(found.weakest.values()), expected, atol=1e-3)
 
 
+@pytest.mark.parametrize("rounding", [-1e-7, 0.0, 1e-7])
+def test_rounding_does_not_turn_a_trade_off_of_one_against_one(rounding):
+    direction = np.array([1.0, -1.0 + rounding])
+    _, weakest = find_weakest(0.1 * np.eye(2)[None] + np.outer(direction, direction) / 4, np.eye(2))
+    np.testing.assert_allclose(weakest, np.array([1.0, -1.0]) / math.sqrt(2), atol=1e-6)
+
+
 def test_what_remains_is_the_largest_share_over_all_directions(rng):
     prior, posterior = draw_covariances(rng, 1, 3)[0], 0.3 * draw_covariances(rng, 1, 3)[0]
     remaining, _ = find_weakest(posterior[None], prior)

@@ -19,7 +19,7 @@ from designstudio.behavior.model import BehaviorModel
 from designstudio.behavior.observations import Observations, drop_trials, sort_by_noise
 from designstudio.behavior.packing import pack_trials
 from designstudio.fit.coordinates import guess, locate
-from designstudio.fit.importance import Proposal, draw_weighted
+from designstudio.fit.importance import Evaluated, Proposal, draw_weighted
 from designstudio.fit.mixture import Mixture, start_mixture
 from designstudio.fit.pooling.entries import Entry, Group, list_entries, stretch
 from designstudio.fit.portions import Portion
@@ -85,13 +85,12 @@ def learn(
     def one(data: Observations, targets: Array, learnt: Mixture, key: Key[Array, ""]) -> tuple[Mixture, Array, Array]:
         location, spread = group.location[targets], group.spread[targets]
 
-        def log_density(z: Array) -> Array:
+        def evaluate(z: Array) -> Evaluated:
             point, weight = _weigh(part, data, z)
-            return weight - jnp.sum(((point - location) / spread) ** 2) / 2
+            return weight - jnp.sum(((point - location) / spread) ** 2) / 2, {"point": point}
 
-        draws, proposal = draw_weighted(part.model, data, LEARNING, learnt, key=key, log_density=log_density)
-        z = draws.z.reshape(-1, draws.z.shape[-1])
-        points = jax.vmap(lambda one: _weigh(part, data, one, is_likely=False)[0])(z)
+        draws, proposal = draw_weighted(part.model, data, LEARNING, learnt, key=key, evaluate=evaluate)
+        points = draws.values["point"].reshape(-1, len(targets))
         return proposal.mixture, points, jax.nn.softmax(draws.log_weight.ravel())
 
     return jax.vmap(one)(part.observations, part.targets, learnt, keys)
@@ -117,13 +116,9 @@ def make_offers(
     return jax.vmap(one)(part.observations, learnt, keys)
 
 
-def _weigh(
-    part: Part, data: Observations, z: Float[Array, " coordinate"], *, is_likely: bool = True
-) -> tuple[Float[Array, " own"], Float[Array, ""]]:
+def _weigh(part: Part, data: Observations, z: Float[Array, " coordinate"]) -> tuple[Float[Array, " own"], Float[Array, ""]]:
     """Where coordinates put a subject, and their log likelihood per volume of coordinates."""
     located = locate(part.model, z, data, folds=False)
     point, log_volume = stretch(part.entries, located.values)
-    if not is_likely:
-        return point, log_volume
     density = part.model.log_likelihood(located.values, data) + located.log_jacobian + log_volume
     return point, jnp.where(located.is_inside & ~jnp.isnan(density), density, -jnp.inf)
