@@ -1,7 +1,8 @@
 """Compilation for tests: they run hundreds of programs once or twice each, so compiling takes most of their time.
 
 The programs are those of users. Only how thoroughly XLA turns them into machine code for CPUs is different: LLVM optimises
-less, as it does for fits anyway, and kernels take the shorter of XLA's two ways. Both together halve the time of the suite.
+less, as it does for fits anyway, and kernels take the shorter of XLA's two ways. The tests of actors and of behaviour then
+need 230 s of CPU time instead of 320.
 """
 
 import mmap
