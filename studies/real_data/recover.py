@@ -62,9 +62,9 @@ def recover_groups(num_groups: int) -> list[dict[str, object]]:
         participants = label_participants(
             model.parameters, {**true, "sigma": np.tile(LEVELS, (NUM_SUBJECTS, 1))}
         ).assign_coords(dataset=np.arange(NUM_SUBJECTS))
-        key = jax.random.key(group)
-        stimuli = draw_stimuli(NUM_SUBJECTS, 2, NUM_TRIALS, low=0.5, high=3.0, key=jax.random.fold_in(key, 1))
-        trials = simulate_trials(model, participants, stimuli, key=key)
+        stimulus_key, noise_key = jax.random.split(jax.random.key(group))
+        stimuli = draw_stimuli(NUM_SUBJECTS, 2, NUM_TRIALS, low=0.5, high=3.0, key=stimulus_key)
+        trials = simulate_trials(model, participants, stimuli, key=noise_key)
         settings = FitSettings(method="importance", num_draws=1000, keeps_log_likelihood=False)
         posterior = fit_datasets(model, trials, fixed={"sigma": list(LEVELS)}, settings=settings)
         pooled = pool_subjects(posterior, model, trials, fixed={"sigma": list(LEVELS)}, seed=group)
