@@ -36,6 +36,8 @@ BUTTON_HEIGHT = 34
 MOST_PINS = 4
 # Largest study file that is read.
 MOST_LETTERS = 200_000
+# Milliseconds between numbers and figures: too few to be noticed by one visitor, enough for the numbers of ten.
+FIGURES_LATER = 80
 # Presets whose stimuli lie where actors were trained.
 SHOWN_PRESETS = [name for name, preset in PRESETS.items() if name != "force"]
 CURRENT = "this design"
@@ -50,7 +52,7 @@ class DesignPage(Page):
         self.preview: Preview | None = None
         self.checked: Evaluation | None = None
         self.pins: dict[str, Evaluation] = {}
-        self.seconds = 0.0
+        self.seconds, self._is_drawn_soon = 0.0, False
         self._tiles, self._verdict, self._table = html(""), html(""), html("")
         self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
         self.job_card = JobCard(shelf, on_end=self._take_checked)
@@ -133,20 +135,42 @@ class DesignPage(Page):
         def compute() -> None:
             started = time.perf_counter()
             self.preview = preview_study(self.choice.to_study(fidelity="information"))
-            self._behavior.show(self.preview)
-            self._show_results()
+            self._write_results()
+            if events:
+                self._draw_soon()
+            else:
+                self._draw()
             self.seconds = time.perf_counter() - started
 
         self._try(compute)
 
     def _show_results(self) -> None:
+        self._write_results()
+        self._draw()
+
+    def _write_results(self) -> None:
         if self.preview is None:
             return
-        labels = {name: label.axis for name, label in label_quantities(self.preview.evaluation.summaries).items()}
-        self._posterior.show(self._list_shown(), labels)
         self._tiles.object = write_tiles(self.preview.evaluation)
         self._verdict.object = write_verdict(self.preview.verdict)
         self._table.object = write_recovery(self._list_evaluations())
+
+    def _draw_soon(self) -> None:
+        """Figures take longest: they follow numbers, also those that other visitors are waiting for."""
+        document = pn.state.curdoc
+        if document is None or document.session_context is None:
+            self._draw()
+        elif not self._is_drawn_soon:
+            self._is_drawn_soon = True
+            document.add_timeout_callback(self._draw, FIGURES_LATER)
+
+    def _draw(self) -> None:
+        self._is_drawn_soon = False
+        if self.preview is None:
+            return
+        labels = {name: label.axis for name, label in label_quantities(self.preview.evaluation.summaries).items()}
+        self._behavior.show(self.preview)
+        self._posterior.show(self._list_shown(), labels)
 
     def _list_evaluations(self) -> dict[str, Evaluation]:
         if self.preview is None:
