@@ -1,6 +1,6 @@
 """Would the studio find the truth in data like these? Simulated groups and simulated costs.
 
-    python studies/real_data/recover.py [--groups 30] [--participants 30]
+    python studies/real_data/recover.py [--groups 20] [--participants 40]
 
 * groups: participants whose parameters scatter around known medians; do the pooled fits find medians and spreads, and are
   pooled subjects closer to their truth than separate ones?
@@ -18,6 +18,7 @@ import jax
 import numpy as np
 import xarray as xr
 from data import RESULTS
+from scipy import stats
 
 from designstudio.actors import load_actor
 from designstudio.behavior.model import BehaviorModel
@@ -128,11 +129,18 @@ def recover_winners(num_participants: int) -> list[dict[str, object]]:
                 "predicted to win": str(first),
                 "won": str(second),
                 "difference in errors": f"{(second.value - first.value) / np.hypot(first.mcse, second.mcse):+.1f}",
+                "p (Fisher)": f"{compare_shares(first.value, second.value, num_participants):.3f}",
                 "undecided": comparison.num_undecided,
             }
         )
         print(rows[-1], flush=True)
     return rows
+
+
+def compare_shares(first: float, second: float, num: int) -> float:
+    """Fisher's exact test of two shares of as many participants."""
+    counts = [[round(share * num), num - round(share * num)] for share in (first, second)]
+    return float(stats.fisher_exact(counts).pvalue)
 
 
 def fit_simulated(study: Study) -> Comparison:
@@ -160,8 +168,8 @@ def fit_simulated(study: Study) -> Comparison:
 def main() -> None:
     """Write both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--groups", type=int, default=30)
-    parser.add_argument("--participants", type=int, default=30)
+    parser.add_argument("--groups", type=int, default=20)
+    parser.add_argument("--participants", type=int, default=40)
     parser.add_argument("--only", choices=("groups", "winners"))
     arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
