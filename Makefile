@@ -83,7 +83,7 @@ calibration: $(VENV)/.installed
 # Train the actors that come with the package again. About three minutes.
 zoo: $(VENV)/.installed
 	for cost in absolute quadratic inverted_gaussian absolute_effort quadratic_effort asymmetric_quadratic linex; do \
-		$(BIN)/designstudio train $$cost --out designstudio/actors/zoo_weights/$$cost.actor || exit 1; done
+		$(BIN)/designstudio train $$cost --out designstudio/model/actors/zoo_weights/$$cost.actor || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from designstudio.compilation import enable_compilation_cache, use_all_cores
+from designstudio.core.configuration import enable_compilation_cache, use_all_cores
 
 enable_compilation_cache()
 use_all_cores()

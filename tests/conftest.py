@@ -13,13 +13,13 @@ import pytest
 
 import designstudio  # noqa: F401  (turns the compilation cache on)
 from designstudio.cli import main
-from designstudio.costs import PAPER_COST_NAMES, get_cost, registry
-from designstudio.data import example_path, read_data
-from designstudio.empirical.request import FitRequest
-from designstudio.empirical.run import fit_subjects
-from designstudio.fit.pooling import group
-from designstudio.fit.settings import FitSettings
-from tests.quick_compilation import compile_quickly
+from designstudio.fitting.reading import example_path, read_data
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.run import fit_subjects
+from designstudio.inference.hierarchical import group
+from designstudio.inference.settings import FitSettings
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost, registry
+from tests.helpers.quick_compilation import compile_quickly
 
 # XLA reads its flags when it is first used.
 compile_quickly()

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from tests.pages import ADDED, check_call, find_calls, list_blocks, list_commands
+from tests.helpers.pages import ADDED, check_call, find_calls, list_blocks, list_commands
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from designstudio.costs import PAPER_COST_NAMES, available_costs, get_cost
-from tests.pages import check_call, find_calls, list_blocks, list_indented
+from designstudio.model.costs import PAPER_COST_NAMES, available_costs, get_cost
+from tests.helpers.pages import check_call, find_calls, list_blocks, list_indented
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -8,10 +8,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from designstudio.actors import AbstractActor, ExactActor, choose_actions, load_actor
 from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.costs import AbstractCost, get_cost
 from designstudio.errors import StudioError
+from designstudio.model.actors import AbstractActor, ExactActor, choose_actions, load_actor
+from designstudio.model.costs import AbstractCost, get_cost
 
 # The participant of the paper's disentangling experiment; cost parameters start at the median of their prior.
 _EXAMPLE = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": 0.2, "sigma_r": 0.15}

@@ -10,12 +10,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from designstudio.actors import load_actor
 from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
-from designstudio.costs import get_cost
 from designstudio.errors import StudioError
-from designstudio.present.tables import write_csv
+from designstudio.model.actors import load_actor
+from designstudio.model.costs import get_cost
+from designstudio.viz.tables import write_csv
 
 
 def calibrate_cost(
@@ -34,9 +34,9 @@ def calibrate_cost(
 
     Example: designstudio calibrate quadratic_effort --datasets 1000 --out calibration
     """
-    from designstudio.behavior.model import BehaviorModel  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.calibrate import calibrate  # noqa: PLC0415
-    from designstudio.score.calibration import score_calibration  # noqa: PLC0415
+    from designstudio.evaluate.calibration import calibrate  # noqa: PLC0415
+    from designstudio.metrics.calibration import score_calibration  # noqa: PLC0415
+    from designstudio.model.likelihood.model import BehaviorModel  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
     use_cost_file(cost_file)
     check_output(json)
@@ -84,9 +84,9 @@ def make_rows(cost: str, scores: xr.Dataset) -> list[dict[str, Any]]:
 
 def write_calibration(cost: str, ranks: xr.Dataset, rows: list[dict[str, Any]], parameters: Any, out: Path) -> None:
     """Ranks and table as CSV, the figure as PNG."""
-    from designstudio.calibrate import quantity_symbols  # noqa: PLC0415
-    from designstudio.present.calibration import draw_calibration  # noqa: PLC0415  (imports the plotting stack)
-    from designstudio.present.figures import save_figure  # noqa: PLC0415
+    from designstudio.evaluate.calibration import quantity_symbols  # noqa: PLC0415
+    from designstudio.viz.calibration import draw_calibration  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.figures import save_figure  # noqa: PLC0415
 
     out.mkdir(parents=True, exist_ok=True)
     write_csv(out / f"{cost}_table.csv", rows)

@@ -16,7 +16,7 @@ from designstudio.errors import StudioError
 if TYPE_CHECKING:
     from designstudio.evaluate.results import Evaluation
     from designstudio.evaluate.study import StudyResult
-    from designstudio.score.monte_carlo import Score
+    from designstudio.metrics.monte_carlo import Score
 
 # Work that takes longer than this is announced.
 LONG = 5.0
@@ -59,7 +59,7 @@ def evaluate(
         typer.echo("All of this was evaluated before and found in the cache.")
     _print_verdict(result.verdict)
     if out is not None:
-        from designstudio.present.evaluation import write_evaluation  # noqa: PLC0415  (imports the plotting stack)
+        from designstudio.viz.evaluation import write_evaluation  # noqa: PLC0415  (imports the plotting stack)
 
         names = write_evaluation(result, out, cost_file=cost_file)
         typer.echo(f"Wrote {', '.join(names)} to {out}.")

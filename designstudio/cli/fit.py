@@ -10,13 +10,13 @@ import typer
 from designstudio.cli.fixed_values import read_fixed, split_pair
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
-from designstudio.costs import available_costs
 from designstudio.errors import StudioError
+from designstudio.model.costs import available_costs
 
 if TYPE_CHECKING:
-    from designstudio.data import LoadedData
-    from designstudio.empirical.request import FitRequest
-    from designstudio.empirical.results import EmpiricalFit
+    from designstudio.fitting.reading import LoadedData
+    from designstudio.fitting.request import FitRequest
+    from designstudio.fitting.results import EmpiricalFit
 
 EXAMPLE, ALL = "example", "all"
 
@@ -66,11 +66,11 @@ def fit(
     Example: designstudio fit example --costs quadratic,quadratic_effort --out fits
     """
     from designstudio.cli.fit_tables import print_fit  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.data import example_path, read_data  # noqa: PLC0415
-    from designstudio.empirical.files import save_fit  # noqa: PLC0415
-    from designstudio.empirical.request import FitRequest  # noqa: PLC0415
-    from designstudio.empirical.run import fit_subjects  # noqa: PLC0415
-    from designstudio.fit.settings import FitSettings  # noqa: PLC0415
+    from designstudio.fitting.files import save_fit  # noqa: PLC0415
+    from designstudio.fitting.reading import example_path, read_data  # noqa: PLC0415
+    from designstudio.fitting.request import FitRequest  # noqa: PLC0415
+    from designstudio.fitting.run import fit_subjects  # noqa: PLC0415
+    from designstudio.inference.settings import FitSettings  # noqa: PLC0415
 
     use_cost_file(cost_file)
     check_output(json)
@@ -98,7 +98,7 @@ def fit(
         wishes = {"--where": where, "--column": column, "--fixed": [_name_fixed(text, out) for text in fixed or []]}
         _keep_command(result, out, data, wishes, unit=unit, min_trials=min_trials, cost_file=cost_file)
         typer.echo(f"Wrote the posteriors and result.json to {out}.")
-        from designstudio.present.fits import write_fit_figures  # noqa: PLC0415  (imports the plotting stack)
+        from designstudio.viz.fits import write_fit_figures  # noqa: PLC0415  (imports the plotting stack)
 
         names = write_fit_figures(result, out)
         typer.echo(f"Wrote {', '.join(names)} to {out}, and each as SVG.")
@@ -116,7 +116,7 @@ def _keep_command(
     cost_file: Path | None,
 ) -> None:
     """Keep the command that repeats a fit: what was chosen for the user is in it, too."""
-    from designstudio.present.runs import AGAIN, add_cost_file, keep_run, name_from  # noqa: PLC0415
+    from designstudio.viz.runs import AGAIN, add_cost_file, keep_run, name_from  # noqa: PLC0415
 
     request = result.request
     command = ["designstudio", "fit", data if data == EXAMPLE else name_from(data, folder)]
@@ -132,7 +132,7 @@ def _keep_command(
 
 def _name_fixed(text: str, folder: Path) -> str:
     """A known value, or the file that holds it as it is called in the folder of the fit."""
-    from designstudio.present.runs import name_from  # noqa: PLC0415
+    from designstudio.viz.runs import name_from  # noqa: PLC0415
 
     name, value = split_pair(text, "--fixed", "sigma=0.2")
     return f"{name}={name_from(value, folder)}" if Path(value).is_file() else text
@@ -144,7 +144,7 @@ def _list_costs(text: str) -> tuple[str, ...]:
 
 
 def _read_actors(paths: list[Path]) -> dict[str, Path]:
-    from designstudio.actors import read_card  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.model.actors import read_card  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
     return {read_card(path).cost: path for path in paths}
 
@@ -159,7 +159,7 @@ def _choose_conditions(request: "FitRequest", loaded: "LoadedData", text: str | 
     if "sigma" in request.fixed:
         return request, []
     # Keeps `designstudio --help` fast.
-    from designstudio.empirical.units import OTHER_STIMULI, compare_stimuli  # noqa: PLC0415
+    from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli  # noqa: PLC0415
 
     notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
     ratio = compare_stimuli(loaded.trials)

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from designstudio.empirical.comparison import find_family
-from designstudio.empirical.results import Comparison, EmpiricalFit
-from designstudio.empirical.summaries import summarize_group
-from designstudio.score.monte_carlo import Score
+from designstudio.fitting.comparison import find_family
+from designstudio.fitting.results import Comparison, EmpiricalFit
+from designstudio.fitting.summaries import summarize_group
+from designstudio.metrics.monte_carlo import Score
 
 
 def print_fit(fit: EmpiricalFit) -> None:

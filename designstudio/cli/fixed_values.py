@@ -9,7 +9,7 @@ from designstudio.errors import DataError, StudioError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from designstudio.data.tables import Table
+    from designstudio.fitting.reading.tables import Table
 
 
 def split_pair(text: str, option: str, like: str) -> tuple[str, str]:
@@ -43,9 +43,9 @@ def _read_values(name: str, path: Path) -> "xr.DataArray":
     import numpy as np  # noqa: PLC0415  (keeps `designstudio --help` fast)
     import xarray as xr  # noqa: PLC0415
 
-    from designstudio.data.cells import tidy_label  # noqa: PLC0415
-    from designstudio.data.columns import find_column, list_names  # noqa: PLC0415
-    from designstudio.data.tables import read_table  # noqa: PLC0415
+    from designstudio.fitting.reading.cells import tidy_label  # noqa: PLC0415
+    from designstudio.fitting.reading.columns import find_column, list_names  # noqa: PLC0415
+    from designstudio.fitting.reading.tables import read_table  # noqa: PLC0415
 
     if not path.is_file():
         raise DataError(f"--fixed {name}={path} is neither a number nor a file: check the name.")

@@ -22,7 +22,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the 
 def use_cost_file(path: Path | None) -> None:
     """Make the costs of a user's file available."""
     if path is not None:
-        from designstudio.costs import load_cost_file  # noqa: PLC0415  (a second of imports that help need not wait for)
+        from designstudio.model.costs import load_cost_file  # noqa: PLC0415  (a second of imports that help need not wait for)
 
         load_cost_file(path)
 

@@ -17,7 +17,7 @@ from designstudio.errors import StudioError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from designstudio.empirical.results import EmpiricalFit
+    from designstudio.fitting.results import EmpiricalFit
     from designstudio.study import Study
 
 
@@ -40,9 +40,9 @@ def plan(
     Example: designstudio plan --from fits --out study.toml
     """
     # Keeps `designstudio --help` fast.
-    from designstudio.empirical.files import load_fit  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
-    from designstudio.empirical.plan import compare_precision, plan_study  # noqa: PLC0415
-    from designstudio.empirical.plan_words import list_notes  # noqa: PLC0415
+    from designstudio.fitting.files import load_fit  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
+    from designstudio.fitting.plan import compare_precision, plan_study  # noqa: PLC0415
+    from designstudio.fitting.plan_words import list_notes  # noqa: PLC0415
     from designstudio.study import write_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
@@ -66,8 +66,8 @@ def plan(
             precision = compare_precision(fit, study, num_datasets=datasets, progress=progress)
         print_precision(precision)
         if figure is not None:
-            from designstudio.present.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
-            from designstudio.present.precision import draw_precision  # noqa: PLC0415
+            from designstudio.viz.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
+            from designstudio.viz.precision import draw_precision  # noqa: PLC0415
 
             save_figure(draw_precision(precision, title=f"{fit.name}: planned and achieved precision"), figure)
             typer.echo(f"Wrote {figure}.")
@@ -80,7 +80,7 @@ def plan(
 
 def print_plan(fit: "EmpiricalFit", study: "Study", notes: list[str]) -> None:
     """The population, the pilot and what to know about both, in words."""
-    from designstudio.empirical.plan_words import describe_design, describe_population  # noqa: PLC0415
+    from designstudio.fitting.plan_words import describe_design, describe_population  # noqa: PLC0415
 
     console = Console(highlight=False)
     for title, sentences in (
@@ -95,7 +95,7 @@ def print_plan(fit: "EmpiricalFit", study: "Study", notes: list[str]) -> None:
 
 def print_precision(precision: "xr.Dataset") -> None:
     """Planned against achieved, as a table."""
-    from designstudio.score.monte_carlo import Score  # noqa: PLC0415
+    from designstudio.metrics.monte_carlo import Score  # noqa: PLC0415
 
     caption = (
         f"Mean posterior sd: of {precision.attrs['num_simulated']} simulated participants, with its Monte Carlo error, and "
@@ -114,7 +114,7 @@ def print_precision(precision: "xr.Dataset") -> None:
 
 def describe_plan(fit: "EmpiricalFit", study: "Study", notes: list[str], precision: "xr.Dataset | None") -> dict[str, Any]:
     """A plan as plain data, for JSON."""
-    from designstudio.empirical.plan_words import describe_design, describe_population  # noqa: PLC0415
+    from designstudio.fitting.plan_words import describe_design, describe_population  # noqa: PLC0415
     from designstudio.study.prior_entries import describe_prior  # noqa: PLC0415
 
     rows = [] if precision is None else precision.to_dataframe().reset_index().to_dict("records")

@@ -62,8 +62,8 @@ def power(
 
 def draw_power(result: xr.Dataset, *paths: Path) -> None:
     """Draw a curve, or contours over participants and trials, into one file or several."""
-    from designstudio.present.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
-    from designstudio.present.power import draw_power_contours, draw_power_curve  # noqa: PLC0415
+    from designstudio.viz.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.power import draw_power_contours, draw_power_curve  # noqa: PLC0415
 
     if "participants" in result.dims and "trials" in result.dims:
         save_figure(draw_power_contours(result["value"].isel(goal=0)), *paths)

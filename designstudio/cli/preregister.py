@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.parameters import STIMULUS_UNIT
+from designstudio.model.parameters import STIMULUS_UNIT
 
 
 def preregister(

@@ -19,7 +19,7 @@ from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
-    from designstudio.score.monte_carlo import Score
+    from designstudio.metrics.monte_carlo import Score
     from designstudio.search.finalists import Finalist, Verification
     from designstudio.search.progress import SearchProgress
     from designstudio.search.records import TrialRecord
@@ -84,8 +84,8 @@ def search(
             should_stop=should_stop,
         )
     _print_result(result, folder)
-    from designstudio.present.search import write_search  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.search.verdict import describe_search  # noqa: PLC0415
+    from designstudio.viz.search import write_search  # noqa: PLC0415  (imports the plotting stack)
 
     names = write_search(result, folder, cost_file=cost_file, sentences=describe_search(result))
     typer.echo(f"Wrote {', '.join(names)} to {folder}.")

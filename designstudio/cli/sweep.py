@@ -15,7 +15,7 @@ from designstudio.cli.options import CostFileOption, JsonOption, check_output, u
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 
 if TYPE_CHECKING:
     from designstudio.search.sweep import SweepResult
@@ -84,7 +84,7 @@ def sweep(
 
         draw_power(result.tabulate_power(), folder / "power.png", folder / "power.svg")
         typer.echo(f"Wrote power.png to {folder}.")
-    from designstudio.present.runs import AGAIN, STUDY, add_cost_file, keep_run  # noqa: PLC0415
+    from designstudio.viz.runs import AGAIN, STUDY, add_cost_file, keep_run  # noqa: PLC0415
 
     varied = [part for text in along for part in ("--along", text)]
     command = ["designstudio", "sweep", STUDY, "--design", name, *varied, "--out", AGAIN]

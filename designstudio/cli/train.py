@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from designstudio.actors import make_recipe, save_actor, train_actor
-from designstudio.actors.training import Progress as TrainingProgress
 from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.costs import get_cost
+from designstudio.model.actors import make_recipe, save_actor, train_actor
+from designstudio.model.actors.training import Progress as TrainingProgress
+from designstudio.model.costs import get_cost
 
 
 def train(

@@ -12,10 +12,10 @@ from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.scripts import choose_scripts
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
-from designstudio.design import Design
-from designstudio.jobs import Job, JobShelf
-from designstudio.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
+from designstudio.runs.jobs import Job, JobShelf
+from designstudio.runs.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
 from designstudio.study import Study, read_study
+from designstudio.study.design import Design
 
 stay_offline()
 choose_scripts()

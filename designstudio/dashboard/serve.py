@@ -16,7 +16,7 @@ from designstudio.dashboard.app import TITLE, build_studio
 from designstudio.dashboard.head_start import give_head_start
 from designstudio.dashboard.warm import warm_first, warm_others
 from designstudio.errors import StudioError
-from designstudio.jobs import JobShelf
+from designstudio.runs.jobs import JobShelf
 
 HOME = "127.0.0.1"
 # Bytes of a message from a browser: a file of 20 MB, as browsers write it.

@@ -5,7 +5,7 @@ from typing import Any
 import holoviews as hv
 import panel as pn
 
-from designstudio.present.theme import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from designstudio.viz.theme import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 # Pages are drawn by Bokeh; figures to download by matplotlib, which `save_figure` names itself.
 hv.extension("bokeh")

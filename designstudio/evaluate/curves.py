@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from designstudio.design import Condition, Design
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
 from designstudio.study import Study
+from designstudio.study.design import Condition, Design
 
 STIMULUS_FIELDS = ("low", "high", "num_values")
 

@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.design import Design
 from designstudio.errors import UnknownNameError
-from designstudio.priors import AbstractPrior
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.priors import AbstractPrior
 from designstudio.study import Quantity
+from designstudio.study.design import Design
 from designstudio.study.quantities import PerCondition
 
 NUM_PRIOR_DRAWS = 4096

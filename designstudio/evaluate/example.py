@@ -10,14 +10,14 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.design import Design
 from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
-from designstudio.fit.run import fit_datasets
-from designstudio.score.information import predict_responses
+from designstudio.inference.run import fit_datasets
+from designstudio.metrics.information import predict_responses
+from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 NUM_STIMULI = 40
 NUM_PREDICTED = 1000

@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.design import Design
-from designstudio.priors import Constant
-from designstudio.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.priors import Constant
+from designstudio.model.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 
 class Experiment(NamedTuple):

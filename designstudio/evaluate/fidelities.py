@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from designstudio.design import Design
 from designstudio.errors import StudioError
 from designstudio.evaluate.entries import (
     Entry,
@@ -24,11 +23,12 @@ from designstudio.evaluate.entries import (
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.virtual import draw_virtual
-from designstudio.fit.progress import ProgressCallback
-from designstudio.fit.run import fit_datasets
-from designstudio.fit.settings import FitSettings
-from designstudio.score.summaries import summarize_draws
+from designstudio.inference.progress import ProgressCallback
+from designstudio.inference.run import fit_datasets
+from designstudio.inference.settings import FitSettings
+from designstudio.metrics.summaries import summarize_draws
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 # What importance sampling cannot fit it repeats with a better proposal, and then reports.
 FIT_SETTINGS = {
@@ -54,7 +54,7 @@ def summarize_datasets(
     num_datasets: int,
     progress: ProgressCallback | None = None,
 ) -> xr.Dataset:
-    """Summaries of the data sets numbered from `first` on; see `designstudio.score.summaries`."""
+    """Summaries of the data sets numbered from `first` on; see `designstudio.metrics.summaries`."""
     experiment = prepare_experiment(study, design, first=first, num_datasets=num_datasets)
     entries = list_entries(experiment.fitted, design, study.quantities)
     truth = compute_truth(entries, experiment.participants, study.quantities)

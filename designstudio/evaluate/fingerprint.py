@@ -16,15 +16,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from designstudio.actors import AbstractActor
-from designstudio.actors.zoo import probe_cost
-from designstudio.design import Design
 from designstudio.evaluate.fidelities import FIT_SETTINGS
+from designstudio.model.actors import AbstractActor
+from designstudio.model.actors.zoo import probe_cost
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 PACKAGES = ("jax", "numpy", "numpyro", "scipy")
 # These only show results, score what is kept, or ask for evaluations.
-WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "empirical", "lab")
+WITHOUT_EFFECT = ("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab")
 SCORING = (
     "verdict.py",
     "results.py",

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import xarray as xr
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.design import Design
 from designstudio.errors import StudioError
-from designstudio.score.monte_carlo import Score
-from designstudio.score.power import score_exclusion, score_group_difference, score_narrowness
+from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import score_exclusion, score_group_difference, score_narrowness
+from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Goal, Study
+from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, NARROWER
 
 # Where the value to exclude is an end of the prior, an interval must stay away from it by this share of the prior's range.

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from designstudio.costs import get_cost
-from designstudio.design import Design
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.evaluate.fingerprint import fingerprint
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.store import Store
-from designstudio.fit.run import fit_datasets
-from designstudio.score.comparison import ModelRecovery, leave_one_out, score_model_recovery
+from designstudio.inference.run import fit_datasets
+from designstudio.metrics.comparison import ModelRecovery, leave_one_out, score_model_recovery
+from designstudio.model.costs import get_cost
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 COMPARISON = "comparison"
 # One pair of costs is kept when it is finished.

@@ -9,14 +9,14 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
-from designstudio.behavior.model import BehaviorModel, Values
-from designstudio.design import Design
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
-from designstudio.score.information import predict_responses
+from designstudio.metrics.information import predict_responses
+from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 NUM_DATASETS = 100
 NUM_STIMULI = 40

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from designstudio.design import Design
-from designstudio.score.calibration import score_calibration
-from designstudio.score.identifiability import Identifiability, score_identifiability
-from designstudio.score.monte_carlo import Score, scores_as_dict
-from designstudio.score.recovery import score_recovery
+from designstudio.metrics.calibration import score_calibration
+from designstudio.metrics.identifiability import Identifiability, score_identifiability
+from designstudio.metrics.monte_carlo import Score, scores_as_dict
+from designstudio.metrics.recovery import score_recovery
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 
 class Convergence(NamedTuple):
@@ -47,7 +47,7 @@ class Evaluation:
         study: the question.
         design: who answers.
         fidelity: how.
-        summaries: of every data set; see `designstudio.score.summaries`.
+        summaries: of every data set; see `designstudio.metrics.summaries`.
         seconds: what the computation took, when it was done.
         is_cached: whether all of it was found, not computed.
         recovery: scores of every quantity.

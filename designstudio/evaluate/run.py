@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from designstudio.design import Design
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
 from designstudio.evaluate.fingerprint import fingerprint
@@ -15,8 +14,9 @@ from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation, list_versions, score_evaluation
 from designstudio.evaluate.store import Store
-from designstudio.fit.progress import Progress
+from designstudio.inference.progress import Progress
 from designstudio.study import FIDELITIES, Study
+from designstudio.study.design import Design
 
 # Data sets that are computed, and kept, together. Shapes repeat from block to block, so nothing compiles twice.
 BLOCK_SIZE = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from designstudio.compilation import evaluations_folder
+from designstudio.core.configuration import evaluations_folder
 
 TIMINGS = "timings.json"
 

@@ -10,7 +10,7 @@ from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
 from designstudio.evaluate.verdict import find_verdict
-from designstudio.score.comparison import ModelRecovery
+from designstudio.metrics.comparison import ModelRecovery
 from designstudio.study import Study
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from designstudio.evaluate.results import Evaluation
-from designstudio.score.comparison import ModelRecovery
-from designstudio.score.monte_carlo import Score
-from designstudio.score.paired import compare_rmse
+from designstudio.metrics.comparison import ModelRecovery
+from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.paired import compare_rmse
 
 STRONG_CORRELATION = 0.8
 MUCH_REMAINS = 0.5

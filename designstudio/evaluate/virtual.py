@@ -14,11 +14,11 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.behavior.observations import bucket_size
 from designstudio.evaluate.experiment import Experiment
-from designstudio.score.information import expected_information, predict_posterior, unpack
-from designstudio.simulate import SMALLEST_BUCKET, draw_uniform
+from designstudio.metrics.information import expected_information, predict_posterior, unpack
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import bucket_size
+from designstudio.model.simulate import SMALLEST_BUCKET, draw_uniform
 
 NUM_DRAWS = 512
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from designstudio.data import LoadedData
-from designstudio.data.report import count, shorten
-from designstudio.design import Stimuli
 from designstudio.errors import StudioError
+from designstudio.fitting.reading import LoadedData
+from designstudio.fitting.reading.report import count, shorten
 from designstudio.lab.design_words import label_condition
 from designstudio.lab.differences import DATA, NOTHING, Difference
 from designstudio.lab.fingerprint import fingerprint
 from designstudio.lab.formats.files import SCHEDULE
 from designstudio.lab.formats.psych_ds import ORIGIN, SIMULATED
-from designstudio.parameters import STIMULUS_UNIT
-from designstudio.trials.schema import ONLY_CONDITION
+from designstudio.model.parameters import STIMULUS_UNIT
+from designstudio.model.trials.schema import ONLY_CONDITION
+from designstudio.study.design import Stimuli
 
 # Tables are often written with fewer digits than were shown.
 TOLERANCE = 1e-3

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from designstudio.data.cells import is_missing, tidy_label
-from designstudio.design import Condition, Design, Stimuli
 from designstudio.errors import StudioError
-from designstudio.priors import AbstractPrior
+from designstudio.fitting.reading.cells import is_missing, tidy_label
+from designstudio.model.priors import AbstractPrior
+from designstudio.study.design import Condition, Design, Stimuli
 from designstudio.study.prior_entries import describe_prior
 from designstudio.study.toml_text import write_value
 

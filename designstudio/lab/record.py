@@ -9,23 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from designstudio.behavior.model import BehaviorModel
-from designstudio.costs import get_cost
-from designstudio.data.load import MIN_TRIALS
-from designstudio.data.rows import NOT_POSITIVE
-from designstudio.data.where import parse_filters
-from designstudio.design import Design
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import identify_actor
 from designstudio.evaluate.goals import resolve_exclusion
 from designstudio.evaluate.verdict import MUCH_REMAINS, STRONG_CORRELATION
-from designstudio.fit.settings import FitSettings
+from designstudio.fitting.reading.load import MIN_TRIALS
+from designstudio.fitting.reading.rows import NOT_POSITIVE
+from designstudio.fitting.reading.where import parse_filters
+from designstudio.inference.settings import FitSettings
 from designstudio.lab.design_words import check_labels, describe_design, write_prior
 from designstudio.lab.fingerprint import fingerprint
 from designstudio.lab.versions import list_versions
-from designstudio.parameters import STIMULUS_UNIT
-from designstudio.score.power import ALPHA
+from designstudio.metrics.power import ALPHA
+from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Goal, Known, Study
+from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
 from designstudio.study.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
@@ -49,7 +49,7 @@ class RecordOptions:
     Attributes:
         num_participants: by default the design's.
         min_trials: participants with fewer usable trials are left out.
-        where: which rows of the data are kept; see `designstudio.data.where`.
+        where: which rows of the data are kept; see `designstudio.fitting.reading.where`.
         unit: what stimuli and responses are measured in.
         rules: further rules in the researcher's own words.
     """

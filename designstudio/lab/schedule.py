@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from designstudio.design import Design
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.experiment import place_stimuli, prepare_experiment, simulate_experiment
 from designstudio.lab.design_words import check_labels
 from designstudio.lab.orders import Kind, OrderError, find_smallest_limit, order_blocks, order_trials
-from designstudio.parameters import STIMULUS_UNIT
+from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 BLOCKED, INTERLEAVED = "blocked", "interleaved"
 ORDERS = (BLOCKED, INTERLEAVED)

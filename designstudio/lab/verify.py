@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from designstudio.data import read_data
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.fitting.reading import read_data
 from designstudio.lab.compare_data import compare_data, compare_schedule, note_data
 from designstudio.lab.differences import DATA, NOTHING, RECORD, STUDY, Difference, compare_contents
 from designstudio.lab.fingerprint import hash_text
@@ -64,7 +64,7 @@ def verify_record(
         path: of record.json, or of its folder.
         study: as it is now.
         data: a table or folder, read with the filters and limits that the record names.
-        columns: the data's own names of some columns, as in `designstudio.data.read_data`.
+        columns: the data's own names of some columns, as in `designstudio.fitting.reading.read_data`.
         deposited: the fingerprint that was deposited elsewhere; a record that was changed with its fingerprint is found so.
 
     Raises:

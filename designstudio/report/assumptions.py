@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from designstudio.costs import get_cost
-from designstudio.design import Condition, Design
-from designstudio.parameters import NO_UNIT, analysis_priors
-from designstudio.present.designs import draw_designs
-from designstudio.present.families import name_cost
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import NO_UNIT, analysis_priors
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
 from designstudio.report.pictures import draw
 from designstudio.report.words import MISSING, explain
 from designstudio.study import Known, Study
+from designstudio.study.design import Condition, Design
+from designstudio.viz.designs import draw_designs
+from designstudio.viz.families import name_cost
 
 MODEL = (
     "The model is a Bayesian actor. A stimulus s gives a measurement m ~ LogNormal(log s, σ). Together with the prior "

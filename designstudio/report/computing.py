@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.present.runs import RunRecord
 from designstudio.report.blocks import Block, Heading, Passage, Section, Words, make_table
 from designstudio.report.words import say_settings
+from designstudio.viz.runs import RunRecord
 
 CITATION = (
     "Straub, D., Niehues, T. F., Peters, J., & Rothkopf, C. A. (2025). Inverse decision-making using neural amortized "

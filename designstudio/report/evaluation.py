@@ -7,10 +7,6 @@ from typing import Any
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.present.identifiability import draw_correlations
-from designstudio.present.recovery import draw_contraction, draw_coverage, draw_recovery
-from designstudio.present.runs import RunRecord
-from designstudio.present.theme import choose_quantities
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Figure, Page, Section, Words
@@ -18,6 +14,10 @@ from designstudio.report.computing import describe_computing, describe_methods, 
 from designstudio.report.pictures import draw, has, take
 from designstudio.report.words import count, join_words, say_seconds
 from designstudio.study import Study
+from designstudio.viz.identifiability import draw_correlations
+from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
+from designstudio.viz.runs import RunRecord
+from designstudio.viz.theme import choose_quantities
 
 # Figures of more would be too small on paper.
 NUM_QUANTITIES, NUM_DESIGNS, NUM_MATRICES = 2, 4, 2

@@ -7,19 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from designstudio.costs import get_cost
-from designstudio.empirical.comparison import find_family
-from designstudio.empirical.files import load_fit
-from designstudio.empirical.pilot import describe_pilot
-from designstudio.empirical.results import Comparison, EmpiricalFit
-from designstudio.empirical.summaries import INTERVAL, summarize_group
-from designstudio.parameters import NO_UNIT
-from designstudio.present.designs import draw_designs
-from designstudio.present.estimates import name_unit
-from designstudio.present.families import name_cost
-from designstudio.present.fits import draw_fit_shrinkage, draw_fit_subjects
-from designstudio.present.model_comparison import draw_model_comparison, draw_subject_winners
-from designstudio.present.runs import RunRecord
+from designstudio.fitting.comparison import find_family
+from designstudio.fitting.files import load_fit
+from designstudio.fitting.pilot import describe_pilot
+from designstudio.fitting.results import Comparison, EmpiricalFit
+from designstudio.fitting.summaries import INTERVAL, summarize_group
+from designstudio.metrics.monte_carlo import Score
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import NO_UNIT
 from designstudio.report import methods
 from designstudio.report.assumptions import MODEL
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
@@ -36,7 +31,12 @@ from designstudio.report.words import (
     say_share,
     start,
 )
-from designstudio.score.monte_carlo import Score
+from designstudio.viz.designs import draw_designs
+from designstudio.viz.estimates import name_unit
+from designstudio.viz.families import name_cost
+from designstudio.viz.fits import draw_fit_shrinkage, draw_fit_subjects
+from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners
+from designstudio.viz.runs import RunRecord
 
 # More columns than this are too many for a page.
 MOST_COLUMNS = 6

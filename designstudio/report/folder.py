@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.errors import StudioError
-from designstudio.present.runs import STUDY
 from designstudio.study import Study, read_study
+from designstudio.viz.runs import STUDY
 
 RESULT = "result.json"
 EVALUATION, SEARCH, SWEEP, FIT = "evaluation", "search", "sweep", "fit"

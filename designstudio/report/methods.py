@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.costs import get_cost
-from designstudio.design import Design
-from designstudio.empirical.results import EmpiricalFit
-from designstudio.empirical.summaries import INTERVAL
-from designstudio.present.families import name_cost
-from designstudio.present.words import label_measure, label_parameter
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.summaries import INTERVAL
+from designstudio.model.costs import get_cost
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.scores import Evaluations, find_versions
 from designstudio.report.words import count, join_words, say_score, spell
 from designstudio.study import Measure, Study
+from designstudio.study.design import Design
+from designstudio.viz.families import name_cost
+from designstudio.viz.words import label_measure, label_parameter
 
 MODEL = (
     "In this model a stimulus s gives a noisy measurement m ~ LogNormal(log s, σ), which is combined with the prior belief "

@@ -4,8 +4,8 @@ import importlib.resources
 
 import jinja2
 
-from designstudio.present import theme
 from designstudio.report.blocks import Page
+from designstudio.viz import theme
 
 TEMPLATES = importlib.resources.files("designstudio.report") / "templates"
 PAGE, STYLE = "page.html", "style.css"

@@ -7,8 +7,8 @@ from pathlib import Path
 import holoviews as hv
 
 from designstudio.errors import StudioError
-from designstudio.present.figures import save_figure
 from designstudio.report.blocks import Figure
+from designstudio.viz.figures import save_figure
 
 # A picture of thousands of points takes less room as pixels.
 LARGEST_SVG = 400_000

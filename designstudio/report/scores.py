@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
 from designstudio.report.words import name_quantity, name_symbol, say_number, say_score, say_seconds
-from designstudio.score.identifiability import SMALL_LOADING
 from designstudio.study import Study
 
 # By the names of designs, as `Evaluation.as_dict` has them.

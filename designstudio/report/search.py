@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.errors import StudioError
-from designstudio.present.runs import RunRecord
-from designstudio.present.words import label_measure, name_variable, say_better
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, tabulate_designs
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
@@ -17,6 +15,8 @@ from designstudio.search.feasible import find_design
 from designstudio.search.readings import list_objectives
 from designstudio.study import Choice, Measure, Range, SearchPlan, Study
 from designstudio.study.space import Variable
+from designstudio.viz.runs import RunRecord
+from designstudio.viz.words import label_measure, name_variable, say_better
 
 COMPLETE, PRUNED = "complete", "pruned"
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from designstudio.present.runs import RunRecord
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
@@ -12,6 +11,7 @@ from designstudio.report.computing import describe_computing, describe_methods, 
 from designstudio.report.pictures import has, take
 from designstudio.report.words import count, join_words, say_score, say_seconds
 from designstudio.study import Study
+from designstudio.viz.runs import RunRecord
 
 
 def build_sweep(folder: Path, result: Mapping[str, Any], study: Study, run: RunRecord) -> Page:

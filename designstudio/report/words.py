@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.costs import get_cost
-from designstudio.parameters import NO_UNIT
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import NO_UNIT
 from designstudio.study import Study
 
 MISSING = "–"

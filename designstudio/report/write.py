@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from designstudio.errors import StudioError
-from designstudio.present.runs import read_run
 from designstudio.report.blocks import Page
 from designstudio.report.evaluation import build_evaluation
 from designstudio.report.fit import build_fit
@@ -12,6 +11,7 @@ from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_
 from designstudio.report.page import render_page
 from designstudio.report.search import build_search
 from designstudio.report.sweep import build_sweep
+from designstudio.viz.runs import read_run
 
 NAME = "report.html"
 

@@ -13,11 +13,11 @@ import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from designstudio.design import Condition, Design, Stimuli
-from designstudio.design.stimuli import GRID
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import digest, plain
 from designstudio.study import Choice, Range, Space
+from designstudio.study.design import Condition, Design, Stimuli
+from designstudio.study.design.stimuli import GRID
 from designstudio.study.space import FREE, LINEAR, WHOLE, Variable
 
 Parameters = Mapping[str, Any]

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from designstudio.compilation import Programs, count_programs
-from designstudio.design import Design
+from designstudio.core.configuration import Programs, count_programs
 from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.evaluate.goals import second_group
 from designstudio.evaluate.run import join_blocks
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.feasible import measure_design
 from designstudio.search.race import Standing
 from designstudio.search.readings import list_objectives, read_measure
 from designstudio.study import Measure, Study
+from designstudio.study.design import Design
 from designstudio.study.goals import GROUPS_DIFFER
 from designstudio.study.measures import POWER
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from designstudio.design import Design
 from designstudio.errors import StudioError
 from designstudio.search.designs import Parameters, build_design, list_distributions, place_parameters
 from designstudio.study import Measure, SearchPlan
+from designstudio.study.design import Design
 from designstudio.study.measures import HOURS, MINUTES, PARTICIPANTS, SMALLEST_LEVEL, TRIALS
 
 NUM_TRIED = 4096

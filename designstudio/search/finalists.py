@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from designstudio.design import Design
 from designstudio.evaluate.progress import EvaluationCallback
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.score.monte_carlo import Score, scores_as_dict
-from designstudio.score.paired import compare_rmse
+from designstudio.metrics.monte_carlo import Score, scores_as_dict
+from designstudio.metrics.paired import compare_rmse
 from designstudio.search.evaluate import describe_design
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
@@ -20,6 +19,7 @@ from designstudio.search.readings import list_objectives, read_measure
 from designstudio.search.records import TrialRecord
 from designstudio.search.screen import rank_designs
 from designstudio.study import Measure, Study
+from designstudio.study.design import Design
 from designstudio.study.measures import POWER
 
 # Number of the first fresh data set: far beyond any that a search looks at.

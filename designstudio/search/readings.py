@@ -13,14 +13,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.design import Design
 from designstudio.evaluate.goals import resolve_exclusion
-from designstudio.score.identifiability import PRIOR_PARAMETERS, confound, find_weakest, gain_information
-from designstudio.score.monte_carlo import Score, Weights, score_jackknife, score_share, weighted_mean
-from designstudio.score.power import weigh_group_difference
-from designstudio.score.recovery import weigh_concordance, weigh_pearson
+from designstudio.metrics.identifiability import PRIOR_PARAMETERS, confound, find_weakest, gain_information
+from designstudio.metrics.monte_carlo import Score, Weights, score_jackknife, score_share, weighted_mean
+from designstudio.metrics.power import weigh_group_difference
+from designstudio.metrics.recovery import weigh_concordance, weigh_pearson
 from designstudio.search.feasible import measure_design
 from designstudio.study import Measure, Study
+from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, NARROWER
 from designstudio.study.measures import ALL, CONFOUNDING, FAILED, INFORMATION, POWER, PRIOR_COST, REMAINING
 

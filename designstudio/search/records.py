@@ -8,7 +8,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial
 
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.designs import identify_design
 from designstudio.search.evaluate import Step, describe_design, scores_as_json
 from designstudio.search.race import Standing

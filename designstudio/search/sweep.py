@@ -13,7 +13,6 @@ import xarray as xr
 from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
-from designstudio.design import Design
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import vary_design
 from designstudio.evaluate.fingerprint import describe_question, digest, plain
@@ -26,6 +25,7 @@ from designstudio.search.records import RECORD
 from designstudio.search.search_job import slugify
 from designstudio.search.storage import close_storage
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 SWEEP = "sweep"
 MOST_POINTS = 2000

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification
 from designstudio.search.results import SearchResult
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from designstudio.actors import AbstractActor
-from designstudio.behavior.model import BehaviorModel
-from designstudio.costs import AbstractCost
-from designstudio.design import Design
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.parameters import analysis_priors, check_within
-from designstudio.priors import AbstractPrior, Constant
+from designstudio.model.actors import AbstractActor
+from designstudio.model.costs import AbstractCost
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import analysis_priors, check_within
+from designstudio.model.priors import AbstractPrior, Constant
+from designstudio.study.design import Design
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import dataclasses
 from typing import Any
 
-from designstudio.costs import AbstractCost
-from designstudio.design import PRESETS, Condition, Design, Stimuli, get_preset
-from designstudio.design.stimuli import DISTRIBUTIONS
+from designstudio.model.costs import AbstractCost
+from designstudio.study.design import PRESETS, Condition, Design, Stimuli, get_preset
+from designstudio.study.design.stimuli import DISTRIBUTIONS
 from designstudio.study.entry import Entry
 from designstudio.study.prior_entries import parameters_by_name, read_range, read_value
 

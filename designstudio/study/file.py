@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from designstudio.costs import AbstractCost, get_cost
+from designstudio.model.costs import AbstractCost, get_cost
 from designstudio.study.design_entries import read_designs, read_stimuli
 from designstudio.study.entry import Entry, Origin, StudyFileError
 from designstudio.study.locate import locate_keys

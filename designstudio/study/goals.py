@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.priors import AbstractPrior
+from designstudio.model.priors import AbstractPrior
 
 EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
 KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER)

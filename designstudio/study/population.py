@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from designstudio.costs import AbstractCost
 from designstudio.errors import UnknownNameError
-from designstudio.parameters import check_within, population_priors
-from designstudio.priors import AbstractPrior, Interval, PriorSet
+from designstudio.model.costs import AbstractCost
+from designstudio.model.parameters import check_within, population_priors
+from designstudio.model.priors import AbstractPrior, Interval, PriorSet
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from designstudio.costs import AbstractCost
-from designstudio.parameters import Parameter, check_within
-from designstudio.priors import AbstractPrior, Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.costs import AbstractCost
+from designstudio.model.parameters import Parameter, check_within
+from designstudio.model.priors import AbstractPrior, Constant, HalfNormal, Interval, LogNormal, Uniform
 from designstudio.study.entry import Entry, StudyFileError
 
 UNIFORM, HALF_NORMAL, LOG_NORMAL = "uniform", "half_normal", "log_normal"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from designstudio.costs import AbstractCost
+from designstudio.model.costs import AbstractCost
 from designstudio.study.entry import Entry
 from designstudio.study.goals import Goal
 from designstudio.study.measures import ALL, CONFOUNDING, INFORMATION, POWER, PRIOR_COST, RECOVERY, SCORES, Limit, Measure

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from designstudio.costs import AbstractCost, available_costs, get_cost
-from designstudio.parameters import Parameter
+from designstudio.model.costs import AbstractCost, available_costs, get_cost
+from designstudio.model.parameters import Parameter
 from designstudio.study.analysis import Analysis, Known
 from designstudio.study.entry import Entry
 from designstudio.study.goals import EXCLUDES, KINDS, Goal

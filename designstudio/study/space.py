@@ -4,8 +4,8 @@ import dataclasses
 import math
 from collections.abc import Mapping
 
-from designstudio.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 from designstudio.errors import StudioError
+from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 
 LOG, LINEAR, FREE = "log", "linear", "free"
 SPACINGS = (LOG, LINEAR, FREE)

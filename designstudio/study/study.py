@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from designstudio.actors import AbstractActor, ExactActor, load_actor
-from designstudio.costs import get_cost
-from designstudio.design import Design
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.model.actors import AbstractActor, ExactActor, load_actor
+from designstudio.model.costs import get_cost
 from designstudio.study.analysis import Analysis
+from designstudio.study.design import Design
 from designstudio.study.goals import Goal
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from designstudio.design import Design, Stimuli
 from designstudio.errors import StudioError
 from designstudio.study.analysis import Analysis, Known
+from designstudio.study.design import Design, Stimuli
 from designstudio.study.entry import StudyFileError
 from designstudio.study.file import parse_study
 from designstudio.study.goals import Goal

@@ -23,10 +23,10 @@ from jaxtyping import Array, Float
 
 os.environ["DESIGNSTUDIO_CACHE_DIR"] = ""  # compile everything here: a cold start is timed
 
-from designstudio.actors import load_actor, make_recipe, train_actor
-from designstudio.actors.accuracy import Decisions, draw_decisions, relative_errors, solve_decisions, summarize_errors
-from designstudio.actors.base import AbstractActor
-from designstudio.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.actors import load_actor, make_recipe, train_actor
+from designstudio.model.actors.accuracy import Decisions, draw_decisions, relative_errors, solve_decisions, summarize_errors
+from designstudio.model.actors.base import AbstractActor
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 
 PROMISE: dict[str, Any] = {"target_median": 1e-4, "target_p99": 1e-3}
 NUM_DECISIONS = 20_000

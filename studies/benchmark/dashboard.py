@@ -18,9 +18,9 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from designstudio.dashboard.apart import serve_apart
-from designstudio.jobs import JobShelf
-from designstudio.jobs.kinds import EVALUATE, STUDY
-from designstudio.present.tables import read_csv, write_csv
+from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs.kinds import EVALUATE, STUDY
+from designstudio.viz.tables import read_csv, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"

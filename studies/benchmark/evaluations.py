@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from designstudio.costs import PAPER_COST_NAMES
-from designstudio.design import Design, get_preset
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.present.tables import write_csv
+from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.study import Analysis, Known, Population, Study, read_study
+from designstudio.study.design import Design, get_preset
+from designstudio.viz.tables import write_csv
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = Store(None)

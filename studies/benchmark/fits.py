@@ -28,21 +28,21 @@ import numpy as np
 import xarray as xr
 from numpyro.infer import MCMC, NUTS
 
-from designstudio.actors import AbstractActor, ExactActor, load_actor
-from designstudio.behavior.generative import behave
-from designstudio.behavior.model import BehaviorModel
-from designstudio.behavior.observations import sort_by_noise
-from designstudio.behavior.packing import pack_trials
-from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.costs.base import AbstractClosedFormCost
-from designstudio.fit.batches import run_importance
-from designstudio.fit.diagnostics import check_chains, check_weights
-from designstudio.fit.run import choose_importance, fit_datasets
-from designstudio.fit.settings import FitSettings, ImportanceSettings
-from designstudio.parameters import analysis_priors, population_priors
-from designstudio.present.tables import write_csv
-from designstudio.priors import PriorSet
-from designstudio.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
+from designstudio.inference.batches import run_importance
+from designstudio.inference.diagnostics import check_chains, check_weights
+from designstudio.inference.run import choose_importance, fit_datasets
+from designstudio.inference.settings import FitSettings, ImportanceSettings
+from designstudio.model.actors import AbstractActor, ExactActor, load_actor
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.costs.base import AbstractClosedFormCost
+from designstudio.model.likelihood.generative import behave
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import sort_by_noise
+from designstudio.model.likelihood.packing import pack_trials
+from designstudio.model.parameters import analysis_priors, population_priors
+from designstudio.model.priors import PriorSet
+from designstudio.model.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
+from designstudio.viz.tables import write_csv
 
 NUM_DATASETS = 100
 # The scale first: its memory is the largest that the process has ever had.

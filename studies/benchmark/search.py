@@ -21,8 +21,7 @@ import numpy as np
 import optuna
 
 from designstudio.evaluate.run import evaluate_design
-from designstudio.present.tables import write_csv
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.feasible import find_design
 from designstudio.search.finalists import FIRST_FRESH, choose_finalists
 from designstudio.search.readings import list_objectives, read_measure
@@ -30,6 +29,7 @@ from designstudio.search.results import SearchResult
 from designstudio.search.run import Budget, run_search
 from designstudio.search.storage import open_storage
 from designstudio.study import Study, read_study
+from designstudio.viz.tables import write_csv
 
 HERE = Path(__file__).parent
 STUDY = HERE.parent / "search" / "study.toml"

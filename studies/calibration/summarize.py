@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from designstudio.calibrate import quantity_symbols
 from designstudio.cli.calibrate import make_rows
-from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.present.calibration import draw_calibration_page
-from designstudio.present.figures import save_figure
-from designstudio.present.tables import read_csv, write_csv
-from designstudio.score.calibration import score_calibration
+from designstudio.evaluate.calibration import quantity_symbols
+from designstudio.metrics.calibration import score_calibration
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.viz.calibration import draw_calibration_page
+from designstudio.viz.figures import save_figure
+from designstudio.viz.tables import read_csv, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 

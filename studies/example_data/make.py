@@ -12,15 +12,15 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from designstudio.actors import ExactActor
-from designstudio.behavior.model import BehaviorModel
-from designstudio.costs import get_cost
-from designstudio.parameters import Parameter
-from designstudio.present.tables import write_csv
-from designstudio.priors import AbstractPrior, Uniform
-from designstudio.simulate import Participants, draw_participants, draw_stimuli, draw_uniform, simulate_trials
+from designstudio.model.actors import ExactActor
+from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import Parameter
+from designstudio.model.priors import AbstractPrior, Uniform
+from designstudio.model.simulate import Participants, draw_participants, draw_stimuli, draw_uniform, simulate_trials
+from designstudio.viz.tables import write_csv
 
-FOLDER = Path(__file__).parents[2] / "designstudio" / "data" / "example"
+FOLDER = Path(__file__).parents[2] / "designstudio" / "fitting" / "reading" / "example"
 SEED = 7
 NUM_SUBJECTS, NUM_TRIALS = 12, 60
 CONDITIONS = ("clear", "blurred")

@@ -16,20 +16,20 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from designstudio.design import get_preset
 from designstudio.evaluate.example import fit_example
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.study import evaluate_study
-from designstudio.present.behavior import draw_behavior
-from designstudio.present.comparison import draw_confusion
-from designstudio.present.figures import save_figure
-from designstudio.present.identifiability import draw_pair
-from designstudio.present.tables import write_csv
-from designstudio.present.theme import QuantityLabel, label_quantities
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study import Known, Population, Study, read_study
+from designstudio.study.design import get_preset
+from designstudio.viz.behavior import draw_behavior
+from designstudio.viz.comparison import draw_confusion
+from designstudio.viz.figures import save_figure
+from designstudio.viz.identifiability import draw_pair
+from designstudio.viz.tables import write_csv
+from designstudio.viz.theme import QuantityLabel, label_quantities
 
 HERE = Path(__file__).parent
 NUM_SMOKE = 10

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from designstudio.costs import PAPER_COST_NAMES
-from designstudio.data import LoadedData, read_data
-from designstudio.empirical.files import save_fit
-from designstudio.empirical.progress import FitCallback
-from designstudio.empirical.request import FitRequest
-from designstudio.empirical.results import EmpiricalFit
-from designstudio.empirical.run import fit_subjects
+from designstudio.fitting.files import save_fit
+from designstudio.fitting.progress import FitCallback
+from designstudio.fitting.reading import LoadedData, read_data
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.run import fit_subjects
+from designstudio.model.costs import PAPER_COST_NAMES
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

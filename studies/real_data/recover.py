@@ -20,23 +20,23 @@ import xarray as xr
 from data import RESULTS
 from scipy import stats
 
-from designstudio.actors import load_actor
-from designstudio.behavior.model import BehaviorModel
-from designstudio.costs import PAPER_COST_NAMES
-from designstudio.data import read_data
-from designstudio.design import Condition, Design, Stimuli
-from designstudio.empirical.request import FitRequest
-from designstudio.empirical.results import Comparison
-from designstudio.empirical.run import fit_subjects
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
-from designstudio.fit.pooling import pool_subjects
-from designstudio.fit.run import fit_datasets
-from designstudio.fit.settings import FitSettings
-from designstudio.present.tables import write_csv
-from designstudio.score.monte_carlo import score_share
-from designstudio.simulate import draw_stimuli, label_participants, simulate_trials
+from designstudio.fitting.reading import read_data
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.results import Comparison
+from designstudio.fitting.run import fit_subjects
+from designstudio.inference.hierarchical import pool_subjects
+from designstudio.inference.run import fit_datasets
+from designstudio.inference.settings import FitSettings
+from designstudio.metrics.monte_carlo import score_share
+from designstudio.model.actors import load_actor
+from designstudio.model.costs import PAPER_COST_NAMES
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.simulate import draw_stimuli, label_participants, simulate_trials
 from designstudio.study import Analysis, Known, Population, Study
+from designstudio.study.design import Condition, Design, Stimuli
+from designstudio.viz.tables import write_csv
 
 NUM_SUBJECTS, LEVELS, NUM_TRIALS = 16, (0.1, 0.25), 40
 # Of the group, on the scale on which subjects are normal: log, but logit for beta.

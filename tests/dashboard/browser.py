@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from designstudio.jobs import JobShelf
+from designstudio.runs.jobs import JobShelf
 
 HOW = "there is no chromium: install it with `apt-get install chromium`, or name one in DESIGNSTUDIO_CHROMIUM"
 # Milliseconds: machines of continuous integration are slow, and the first job compiles.

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from designstudio.jobs import FINISHED, JobShelf
+from designstudio.runs.jobs import FINISHED, JobShelf
 from tests.dashboard.browser import move_slider, open_page, read_tile, wait_until
 
 # Number of participants of a check: few, but enough to be scored.

@@ -15,7 +15,7 @@ from designstudio.dashboard.head_start import THEMES, _find_key
 from designstudio.dashboard.previews import MOST_KEPT, preview_study
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.evaluate.preview import preview_design
-from designstudio.jobs import JobShelf
+from designstudio.runs.jobs import JobShelf
 
 # Panel 2 will call `name` and `button_type` otherwise.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from designstudio.data import example_path
-from designstudio.jobs import FINISHED, JobShelf
+from designstudio.fitting.reading import example_path
+from designstudio.runs.jobs import FINISHED, JobShelf
 from tests.dashboard.browser import go_to, wait_until
 
 BROKEN = "subject,stimulus,response\n" + "".join(f"S1,{k + 1},{'x' if k == 7 else k + 1}\n" for k in range(30))

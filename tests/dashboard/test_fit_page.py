@@ -8,19 +8,19 @@ import pytest
 import xarray as xr
 
 from designstudio.cli import main
-from designstudio.costs import PAPER_COST_NAMES
 from designstudio.dashboard.pages.fit import FitPage
 from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_doubts
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.fit import MOST_MEGABYTES, FitChoice, tidy_name
-from designstudio.data import example_path, read_data
-from designstudio.empirical.files import save_fit
-from designstudio.empirical.request_files import request_from_dict
 from designstudio.errors import DataError
-from designstudio.jobs import FINISHED, JobShelf
-from designstudio.jobs.job import OUTCOME, write_json
-from designstudio.jobs.kinds import FIT, PLAN, PRECISION_FILE, STUDY
-from designstudio.present.posteriors import compute_marginals
+from designstudio.fitting.files import save_fit
+from designstudio.fitting.reading import example_path, read_data
+from designstudio.fitting.request_files import request_from_dict
+from designstudio.model.costs import PAPER_COST_NAMES
+from designstudio.runs.jobs import FINISHED, JobShelf
+from designstudio.runs.jobs.job import OUTCOME, write_json
+from designstudio.runs.jobs.kinds import FIT, PLAN, PRECISION_FILE, STUDY
+from designstudio.viz.posteriors import compute_marginals
 
 # Names of widgets will be called labels.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -259,7 +259,7 @@ def test_a_finished_fit_is_shown(page, finished, fit):
 
 def test_a_page_finds_the_fit_that_runs(shelf, finished, monkeypatch):
     assert FitPage(DesignChoice(), shelf, on_plan=print).job_card.job is None
-    monkeypatch.setattr("designstudio.jobs.job.Job.is_active", property(lambda job: job.name == finished.name))
+    monkeypatch.setattr("designstudio.runs.jobs.job.Job.is_active", property(lambda job: job.name == finished.name))
     assert FitPage(DesignChoice(), shelf, on_plan=print).job_card.job.name == finished.name
 
 

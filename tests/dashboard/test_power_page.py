@@ -15,10 +15,10 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.power import BOTH, PARTICIPANTS, TRIALS, PowerChoice
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import map_power, trace_power
-from designstudio.jobs import JobShelf
-from designstudio.jobs.job import FINISHED, OUTCOME, write_json
-from designstudio.jobs.kinds import POWER, POWER_FILE, STUDY
-from designstudio.priors import Constant, LogNormal
+from designstudio.model.priors import Constant, LogNormal
+from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs.job import FINISHED, OUTCOME, write_json
+from designstudio.runs.jobs.kinds import POWER, POWER_FILE, STUDY
 from designstudio.study import format_study, parse_study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 

@@ -1,6 +1,6 @@
 """The search page in a real browser."""
 
-from designstudio.jobs import FINISHED, STOPPED, JobShelf
+from designstudio.runs.jobs import FINISHED, STOPPED, JobShelf
 from tests.dashboard.browser import fill, go_to, wait_until
 
 

@@ -8,13 +8,13 @@ from designstudio.dashboard.pages.search import SearchPage
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.search import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
 from designstudio.errors import StudioError
-from designstudio.jobs import JobShelf
-from designstudio.jobs.job import FINISHED, OUTCOME, write_json
-from designstudio.jobs.kinds import SEARCH, STUDY
-from designstudio.present.search import write_search
+from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs.job import FINISHED, OUTCOME, write_json
+from designstudio.runs.jobs.kinds import SEARCH, STUDY
 from designstudio.search.run import Budget, run_search
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Measure, format_study, parse_study
+from designstudio.viz.search import write_search
 from tests.search.make_search import make_question
 
 # Panel 2 will call `name` and `button_type` otherwise.

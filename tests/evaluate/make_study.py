@@ -1,8 +1,8 @@
 """The paper's question, small: shapes repeat between tests, so that each is compiled once."""
 
-from designstudio.design import Condition, Design, Stimuli
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Known, Population, Study
+from designstudio.study.design import Condition, Design, Stimuli
 
 STIMULI = Stimuli(low=0.25, high=5.0)
 ONE_LEVEL = Design("one-level", (Condition("all trials", 90, {"sigma": 0.2}),), STIMULI)

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from designstudio.design import Condition, Design
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
-from designstudio.priors import Constant, Uniform
+from designstudio.model.priors import Constant, Uniform
 from designstudio.study import Analysis, Known, Population
+from designstudio.study.design import Condition, Design
 from tests.evaluate.make_study import ONE_LEVEL, STIMULI, TRUTH, TWO_LEVELS, make_study
 
 

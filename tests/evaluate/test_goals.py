@@ -11,7 +11,7 @@ from designstudio.evaluate.goals import resolve_exclusion
 from designstudio.evaluate.model_recovery import pair_study, recover_models
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study import Goal
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
 

@@ -11,7 +11,7 @@ from designstudio.evaluate.fingerprint import fingerprint
 from designstudio.evaluate.run import estimate_seconds, evaluate_design
 from designstudio.evaluate.store import Store
 from designstudio.evaluate.study import evaluate_study
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
 

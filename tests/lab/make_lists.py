@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import strategies as st
 
-from designstudio.design import Condition, Design, Stimuli
+from designstudio.study.design import Condition, Design, Stimuli
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS, make_study
 
 GRID = Stimuli("grid", low=1.0, high=3.0, num_values=5)

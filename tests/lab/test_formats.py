@@ -8,12 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from designstudio.data import read_data
-from designstudio.design import Condition, Design
 from designstudio.errors import DataError, StudioError
+from designstudio.fitting.reading import read_data
 from designstudio.lab.fingerprint import hash_text
 from designstudio.lab.formats.files import format_schedule, save_schedule
 from designstudio.lab.schedule import BLOCKED, ScheduleOptions, make_schedule
+from designstudio.study.design import Condition, Design
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS
 from tests.lab.make_lists import make_question
 

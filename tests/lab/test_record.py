@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from designstudio.design import Condition, Design
 from designstudio.errors import StudioError
 from designstudio.lab.fingerprint import fingerprint, write_canonical
 from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import load_record, save_record
 from designstudio.lab.record_text import write_text
-from designstudio.priors import Constant, Uniform
+from designstudio.model.priors import Constant, Uniform
 from designstudio.study import Analysis, Goal, Known, Quantity
+from designstudio.study.design import Condition, Design
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS, make_study
 
 GOALS = (Goal("excludes", "beta"), Goal("narrower", "mu_0", width=0.5))

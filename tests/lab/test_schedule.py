@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designstudio.design import Condition, Design, Stimuli, get_preset
 from designstudio.errors import StudioError
 from designstudio.evaluate.experiment import prepare_experiment
 from designstudio.lab.schedule import BLOCKED, INTERLEAVED, ScheduleOptions, make_schedule, suit_order
-from designstudio.priors import Uniform
+from designstudio.model.priors import Uniform
+from designstudio.study.design import Condition, Design, Stimuli, get_preset
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS
 from tests.lab.make_lists import GRID, designs, find_longest_run, make_design, make_question
 

@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from designstudio.design import Condition
 from designstudio.errors import StudioError
 from designstudio.lab.differences import compare_contents
 from designstudio.lab.formats.files import save_schedule
@@ -15,8 +14,9 @@ from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import save_record
 from designstudio.lab.schedule import ScheduleOptions, make_schedule
 from designstudio.lab.verify import verify_record
-from designstudio.priors import Uniform
+from designstudio.model.priors import Uniform
 from designstudio.study import Analysis, Known
+from designstudio.study.design import Condition
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
 
 STUDY = make_study(designs=(TWO_LEVELS, ONE_LEVEL))

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from designstudio.data import example_path
-from designstudio.present import evaluation as present_evaluation
-from designstudio.present import figures, files
+from designstudio.fitting.reading import example_path
 from designstudio.report import pictures
 from designstudio.report.page import render_page
 from designstudio.report.write import build_page
+from designstudio.viz import evaluation as present_evaluation
+from designstudio.viz import figures, files
 from tests.report.read_page import read_page
 
 HOSTILE = "<script>alert('prior & \\\"cost\\\"')</script>"

@@ -6,12 +6,12 @@ import json
 import numpy as np
 import xarray as xr
 
-from designstudio.empirical.comparison import compare_costs
-from designstudio.empirical.files import load_fit, save_fit
-from designstudio.present.runs import read_run
+from designstudio.fitting.comparison import compare_costs
+from designstudio.fitting.files import load_fit, save_fit
 from designstudio.report.scores import describe_convergence
 from designstudio.report.words import join_words, name_quantity, say_number, say_score, say_seconds, spell
 from designstudio.study import read_study
+from designstudio.viz.runs import read_run
 from tests.report.conftest import NUM_SUBJECTS, describe, run
 from tests.report.test_pages import find_table
 

@@ -2,11 +2,11 @@
 
 import re
 
-from designstudio.design import get_preset
-from designstudio.present.designs import draw_designs
-from designstudio.present.figures import save_figure as SAVE_FIGURE
 from designstudio.report import pictures
 from designstudio.report.computing import CITATION
+from designstudio.study.design import get_preset
+from designstudio.viz.designs import draw_designs
+from designstudio.viz.figures import save_figure as SAVE_FIGURE
 from tests.report.conftest import HOSTILE
 
 COMMON = ("Summary", "Convergence", "Settings and versions", "Run it again", "Methods and citation")

@@ -7,8 +7,8 @@ import pytest
 
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.priors import Constant, Uniform
-from designstudio.score.paired import compare_rmse
+from designstudio.metrics.paired import compare_rmse
+from designstudio.model.priors import Constant, Uniform
 from designstudio.search.readings import list_objectives, read_measure
 from designstudio.study import Analysis, Goal, Known, Measure
 from designstudio.study.measures import RECOVERY

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.design import PRESETS, Condition, Design, Stimuli
-from designstudio.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
 from designstudio.study import (
     Analysis,
     Choice,
@@ -21,6 +20,7 @@ from designstudio.study import (
     Space,
     Study,
 )
+from designstudio.study.design import PRESETS, Condition, Design, Stimuli
 from designstudio.study.measures import OF_DESIGN, RECOVERY
 from designstudio.study.search_plan import SAMPLERS
 

@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from designstudio.cli.init import init_study
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study.analysis import Known
 from designstudio.study.entry import StudyFileError
 from designstudio.study.example import read_example, write_example

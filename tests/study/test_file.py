@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designstudio.errors import StudioError
-from designstudio.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
 from designstudio.study import Known, Study
 from designstudio.study.entry import StudyFileError
 from designstudio.study.example import read_example

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from designstudio.actors import ExactActor
-from designstudio.costs import get_cost
-from designstudio.design import Condition, Design, Stimuli
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.priors import Constant, HalfNormal, Uniform
+from designstudio.model.actors import ExactActor
+from designstudio.model.costs import get_cost
+from designstudio.model.priors import Constant, HalfNormal, Uniform
 from designstudio.study import Analysis, Goal, Known, Population, Quantity, Study
+from designstudio.study.design import Condition, Design, Stimuli
 
 STIMULI = Stimuli(low=0.25, high=5.0)
 ONE_LEVEL = Design("one", (Condition("all trials", 90, {"sigma": 0.1}),), STIMULI)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designstudio.design import Condition
 from designstudio.evaluate.fingerprint import describe_question, plain
-from designstudio.priors import Constant
+from designstudio.model.priors import Constant
 from designstudio.study import Quantity, StudyFileError, format_study, parse_study, read_study, write_study
+from designstudio.study.design import Condition
 from designstudio.study.example import read_example
 from designstudio.study.search_writing import complete_measures
 from designstudio.study.toml_text import write_comment, write_pair

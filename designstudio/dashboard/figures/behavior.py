@@ -7,7 +7,7 @@ from bokeh.plotting import figure
 from designstudio.dashboard.figures.live import add_hover, make_figure
 from designstudio.dashboard.theme import COLORS, text_color
 from designstudio.evaluate.preview import Preview
-from designstudio.present.behavior import compute_behavior
+from designstudio.viz.behavior import compute_behavior
 
 
 class BehaviorFigure:

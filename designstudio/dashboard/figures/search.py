@@ -7,13 +7,13 @@ import holoviews as hv
 import numpy as np
 
 from designstudio.dashboard.theme import text_color
-from designstudio.present.fresh import NUM_ERRORS, Fresh, read_values
-from designstudio.present.front import compute_front
-from designstudio.present.history import Cloud, compute_history
-from designstudio.present.theme import BLUE, REFERENCE_COLOR, VERMILION
-from designstudio.present.words import label_measure
 from designstudio.search.results import SearchResult
 from designstudio.study import Measure
+from designstudio.viz.fresh import NUM_ERRORS, Fresh, read_values
+from designstudio.viz.front import compute_front
+from designstudio.viz.history import Cloud, compute_history
+from designstudio.viz.theme import BLUE, REFERENCE_COLOR, VERMILION
+from designstudio.viz.words import label_measure
 
 # How far from a mark somebody may click, as a share of the axes.
 REACH = 0.04

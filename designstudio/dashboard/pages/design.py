@@ -19,16 +19,16 @@ from designstudio.dashboard.previews import preview_study
 from designstudio.dashboard.results import load_checked
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_by_side
-from designstudio.design import PRESETS, Design
 from designstudio.errors import StudioError
 from designstudio.evaluate.preview import Preview
 from designstudio.evaluate.results import Evaluation
-from designstudio.jobs import FINISHED, Job, JobShelf
-from designstudio.jobs.kinds import EVALUATE, STUDY
-from designstudio.present.behavior import draw_behavior
-from designstudio.present.designs import draw_designs
-from designstudio.present.theme import label_quantities
+from designstudio.runs.jobs import FINISHED, Job, JobShelf
+from designstudio.runs.jobs.kinds import EVALUATE, STUDY
 from designstudio.study import Study, format_study, parse_study, read_study
+from designstudio.study.design import PRESETS, Design
+from designstudio.viz.behavior import draw_behavior
+from designstudio.viz.designs import draw_designs
+from designstudio.viz.theme import label_quantities
 
 CONTROLS_WIDTH = 370
 # Buttons that come later need no room of their own then.

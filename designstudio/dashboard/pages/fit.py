@@ -15,9 +15,9 @@ from designstudio.dashboard.parts.table_input import TableInput, write_reading
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.fit import FitChoice
 from designstudio.dashboard.theme import card, html, side_by_side
-from designstudio.empirical.files import load_fit
-from designstudio.jobs import FINISHED, Job, JobShelf
-from designstudio.jobs.kinds import FIT, PLAN
+from designstudio.fitting.files import load_fit
+from designstudio.runs.jobs import FINISHED, Job, JobShelf
+from designstudio.runs.jobs.kinds import FIT, PLAN
 
 
 class FitPage(Page):

@@ -17,11 +17,11 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.power import PowerChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
-from designstudio.jobs import FINISHED, Job, JobShelf
-from designstudio.jobs.kinds import POWER, POWER_FILE, STUDY
-from designstudio.present.figures import AXES_INCHES as PRINT_INCHES
-from designstudio.present.power import LEVELS, draw_power_contours, draw_power_curve
+from designstudio.runs.jobs import FINISHED, Job, JobShelf
+from designstudio.runs.jobs.kinds import POWER, POWER_FILE, STUDY
 from designstudio.study import Study, format_study, read_study
+from designstudio.viz.figures import AXES_INCHES as PRINT_INCHES
+from designstudio.viz.power import LEVELS, draw_power_contours, draw_power_curve
 
 CONTROLS_WIDTH = 370
 # Of the figure on the page.

@@ -12,7 +12,7 @@ import param
 from designstudio.dashboard.parts.downloads import download_file, download_table
 from designstudio.dashboard.parts.job_card import WORDS, say_time
 from designstudio.dashboard.theme import card, html
-from designstudio.jobs import Job, JobShelf
+from designstudio.runs.jobs import Job, JobShelf
 
 # Milliseconds between two looks at the folder.
 PERIOD = 2000

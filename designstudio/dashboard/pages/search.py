@@ -14,14 +14,14 @@ from designstudio.dashboard.parts.search_results import SearchResults
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.search import FRONT, SearchChoice
 from designstudio.dashboard.theme import card, html
-from designstudio.design import Design
 from designstudio.errors import StudioError
-from designstudio.jobs import Job, JobShelf
-from designstudio.jobs.job import read_json
-from designstudio.jobs.kinds import SEARCH, STUDY
+from designstudio.runs.jobs import Job, JobShelf
+from designstudio.runs.jobs.job import read_json
+from designstudio.runs.jobs.kinds import SEARCH, STUDY
 from designstudio.search.results import SearchResult
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Study, format_study, read_study
+from designstudio.study.design import Design
 from designstudio.study.measures import INFORMATION
 
 CONTROLS_WIDTH = 370

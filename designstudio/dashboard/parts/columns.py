@@ -4,7 +4,7 @@ import panel as pn
 import param
 
 from designstudio.dashboard.state.fit import FitChoice
-from designstudio.data.columns import REQUIRED, ROLES
+from designstudio.fitting.reading.columns import REQUIRED, ROLES
 
 NONE, OPEN = "(none)", "(choose)"
 UNIT = "such as s or mm"

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from designstudio.data.report import count
-from designstudio.empirical.record import LARGEST_KHAT
-from designstudio.empirical.results import EmpiricalFit
-from designstudio.empirical.summaries import INTERVAL, summarize_group
-from designstudio.present.families import name_cost
-from designstudio.present.theme import make_series
-from designstudio.score.monte_carlo import Score
+from designstudio.fitting.reading.report import count
+from designstudio.fitting.record import LARGEST_KHAT
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.summaries import INTERVAL, summarize_group
+from designstudio.metrics.monte_carlo import Score
+from designstudio.viz.families import name_cost
+from designstudio.viz.theme import make_series
 
 
 def write_comparison(fit: EmpiricalFit) -> str:

@@ -9,7 +9,7 @@ import holoviews as hv
 import pandas as pd
 import panel as pn
 
-from designstudio.present.figures import save_figure
+from designstudio.viz.figures import save_figure
 
 
 def download_figure(make: Callable[[], hv.core.Dimensioned], name: str) -> pn.Row:

@@ -5,7 +5,6 @@ import panel as pn
 import param
 import xarray as xr
 
-from designstudio.costs import get_cost
 from designstudio.dashboard.parts.comparison import (
     tabulate_comparison,
     tabulate_estimates,
@@ -19,20 +18,21 @@ from designstudio.dashboard.parts.comparison import (
 from designstudio.dashboard.parts.downloads import download_table
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html, side_by_side
-from designstudio.empirical.plan import choose_cost
-from designstudio.empirical.results import EmpiricalFit
 from designstudio.errors import StudioError
-from designstudio.parameters import MU_0
-from designstudio.present.families import name_cost
-from designstudio.present.fits import (
+from designstudio.fitting.plan import choose_cost
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import MU_0
+from designstudio.viz.families import name_cost
+from designstudio.viz.fits import (
     draw_fit_costs,
     draw_fit_predictive,
     draw_fit_prior_means,
     draw_fit_shrinkage,
     draw_fit_subjects,
 )
-from designstudio.present.model_comparison import draw_model_comparison, draw_subject_winners
-from designstudio.present.posteriors import compute_marginals, draw_fit_pair, draw_fit_posterior
+from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners
+from designstudio.viz.posteriors import compute_marginals, draw_fit_pair, draw_fit_posterior
 
 COSTS, SUBJECT, GROUP, NEXT = range(4)
 NOTHING = "There is no fit yet."

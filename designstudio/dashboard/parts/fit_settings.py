@@ -5,10 +5,10 @@ import html as escaping
 import panel as pn
 import param
 
-from designstudio.costs import PAPER_COST_NAMES, get_cost
 from designstudio.dashboard.state.fit import PARAMETERS, FitChoice
 from designstudio.dashboard.theme import html
-from designstudio.present.families import name_cost
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.viz.families import name_cost
 
 
 class FitSettingsEditor(pn.viewable.Viewer):

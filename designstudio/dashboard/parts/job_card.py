@@ -6,7 +6,7 @@ from collections.abc import Callable
 import panel as pn
 
 from designstudio.dashboard.theme import card, html
-from designstudio.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobShelf
+from designstudio.runs.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobShelf
 
 # Milliseconds between two looks.
 PERIOD = 1000

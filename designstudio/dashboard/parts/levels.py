@@ -6,7 +6,7 @@ import param
 
 from designstudio.dashboard.figures.levels import LevelFigure, Levels
 from designstudio.dashboard.state.design import MOST_LEVELS, MOST_TRIALS, DesignChoice
-from designstudio.parameters import SIGMA
+from designstudio.model.parameters import SIGMA
 
 LOWEST, HIGHEST = SIGMA.box.low, 0.4
 FEWEST_TRIALS = 5

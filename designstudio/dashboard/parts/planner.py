@@ -15,13 +15,13 @@ from designstudio.dashboard.parts.downloads import download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html
-from designstudio.empirical.plan import choose_cost
-from designstudio.empirical.results import EmpiricalFit
 from designstudio.errors import StudioError
-from designstudio.jobs import FINISHED, Job, JobShelf
-from designstudio.jobs.kinds import PLAN, PRECISION_FILE, STUDY
-from designstudio.present.families import name_cost
-from designstudio.present.precision import draw_precision
+from designstudio.fitting.plan import choose_cost
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.runs.jobs import FINISHED, Job, JobShelf
+from designstudio.runs.jobs.kinds import PLAN, PRECISION_FILE, STUDY
+from designstudio.viz.families import name_cost
+from designstudio.viz.precision import draw_precision
 
 INTRODUCTION = """<h2>Plan the next experiment from these participants</h2>
 <p>The people who were fitted become the population of a study, and their experiment the design to beat. Simulated

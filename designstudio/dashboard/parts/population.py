@@ -5,7 +5,7 @@ import param
 
 from designstudio.dashboard.state.design import DesignChoice, suggest_value
 from designstudio.dashboard.theme import html
-from designstudio.parameters import Parameter
+from designstudio.model.parameters import Parameter
 
 NUM_STEPS = 100
 

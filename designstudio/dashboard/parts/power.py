@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from designstudio.dashboard.parts.trials import write_table
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 
 # Errors by which a power must be above the target for nobody to doubt it.
 SURELY = 2.0

@@ -8,8 +8,8 @@ import pandas as pd
 
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.verdict import is_confounded
-from designstudio.present.theme import label_quantities
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
+from designstudio.viz.theme import label_quantities
 
 
 def write_tiles(evaluation: Evaluation) -> str:

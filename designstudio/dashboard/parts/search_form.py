@@ -16,7 +16,7 @@ from designstudio.dashboard.state.search import (
     SearchChoice,
 )
 from designstudio.dashboard.theme import card, html
-from designstudio.design.stimuli import LOG_UNIFORM, UNIFORM
+from designstudio.study.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.study.measures import INFORMATION
 
 # Where trials begin to vary as soon as time becomes an aim.

@@ -27,18 +27,18 @@ from designstudio.dashboard.parts.trials import (
     write_pictures,
 )
 from designstudio.dashboard.theme import card, figure_card, html, prepare_plot
-from designstudio.design import Design
 from designstudio.errors import StudioError
-from designstudio.present.designs import draw_designs
-from designstudio.present.fresh import read_fresh_record
-from designstudio.present.front import draw_front
-from designstudio.present.history import compute_history, draw_history
-from designstudio.present.search import list_trials
 from designstudio.search.feasible import find_design
 from designstudio.search.finalists import choose_finalists
 from designstudio.search.job import get_plan
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
+from designstudio.study.design import Design
+from designstudio.viz.designs import draw_designs
+from designstudio.viz.fresh import read_fresh_record
+from designstudio.viz.front import draw_front
+from designstudio.viz.history import compute_history, draw_history
+from designstudio.viz.search import list_trials
 
 FRESH = "<p class='muted'>± is the Monte Carlo error. What was chosen for its score was also lucky: believe fresh data.</p>"
 NUM_BEST, NUM_DRAWN = 8, 4

@@ -5,7 +5,7 @@ import param
 
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import html
-from designstudio.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
+from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 
 LOWEST, HIGHEST = 0.1, 7.0
 

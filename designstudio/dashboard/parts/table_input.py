@@ -9,7 +9,7 @@ import param
 
 from designstudio.dashboard.state.fit import MOST_MEGABYTES, FitChoice
 from designstudio.dashboard.theme import html
-from designstudio.data.folders import SUFFIXES
+from designstudio.fitting.reading.folders import SUFFIXES
 
 # Bytes of a message: far below what the connection takes.
 CHUNK = 1_000_000

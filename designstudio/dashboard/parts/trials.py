@@ -6,15 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from designstudio.design import Design
-from designstudio.present.designs import Row, compute_rows
-from designstudio.present.theme import BLUE
-from designstudio.score.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.evaluate import describe_design
 from designstudio.search.records import PRUNED, TrialRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Measure
+from designstudio.study.design import Design
 from designstudio.study.measures import MINUTES
+from designstudio.viz.designs import Row, compute_rows
+from designstudio.viz.theme import BLUE
 
 # Of a picture, in pixels: all of it, and the room on the left and right for texts.
 WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import param
 
-from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.design import PRESETS, Condition, Design, Stimuli
-from designstudio.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 from designstudio.errors import StudioError
-from designstudio.parameters import SIGMA, Parameter
-from designstudio.priors import AbstractPrior, Constant, LogNormal
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.parameters import SIGMA, Parameter
+from designstudio.model.priors import AbstractPrior, Constant, LogNormal
 from designstudio.study import Analysis, Goal, Known, Population, Study
+from designstudio.study.design import PRESETS, Condition, Design, Stimuli
+from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 from designstudio.study.study import AMORTIZED, EXACT
 
 MOST_LEVELS = 4

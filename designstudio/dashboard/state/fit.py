@@ -7,20 +7,20 @@ from typing import Any
 
 import param
 
-from designstudio.costs import PAPER_COST_NAMES, get_cost
-from designstudio.data import LoadedData, example_path, read_data
-from designstudio.data.columns import REQUIRED, ROLES, find_column
-from designstudio.data.folders import SUFFIXES
-from designstudio.data.load import MIN_TRIALS
-from designstudio.data.tables import read_table
-from designstudio.empirical.questions import check_request
-from designstudio.empirical.request import FitRequest
-from designstudio.empirical.request_files import request_as_dict, request_from_dict
-from designstudio.empirical.units import OTHER_STIMULI, compare_stimuli
 from designstudio.errors import DataError, StudioError
-from designstudio.jobs import Job
-from designstudio.jobs.job import LOG
-from designstudio.parameters import SIGMA
+from designstudio.fitting.questions import check_request
+from designstudio.fitting.reading import LoadedData, example_path, read_data
+from designstudio.fitting.reading.columns import REQUIRED, ROLES, find_column
+from designstudio.fitting.reading.folders import SUFFIXES
+from designstudio.fitting.reading.load import MIN_TRIALS
+from designstudio.fitting.reading.tables import read_table
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.request_files import request_as_dict, request_from_dict
+from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
+from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.parameters import SIGMA
+from designstudio.runs.jobs import Job
+from designstudio.runs.jobs.job import LOG
 
 MOST_MEGABYTES = 20
 FIRST_COSTS = ("quadratic", "quadratic_effort")

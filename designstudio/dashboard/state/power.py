@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import param
 
-from designstudio.costs import get_cost
 from designstudio.dashboard.state.design import DesignChoice, suggest_value
 from designstudio.errors import StudioError
-from designstudio.parameters import Parameter
-from designstudio.priors import AbstractPrior, Constant, LogNormal
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import Parameter
+from designstudio.model.priors import AbstractPrior, Constant, LogNormal
 from designstudio.study import Goal, Study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import param
 
-from designstudio.costs import get_cost
 from designstudio.dashboard.state.design import DesignChoice
-from designstudio.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.errors import StudioError
-from designstudio.parameters import SIGMA
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import SIGMA
 from designstudio.search.run import Budget
 from designstudio.study import Choice, Limit, Measure, Range, SearchPlan, Space, Study
+from designstudio.study.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.study.measures import INFORMATION, MINUTES
 from designstudio.study.space import Variable
 

@@ -7,11 +7,11 @@ names of the files, in a column, and in the descriptions of the data set and of 
 import re
 from typing import Any
 
-from designstudio.costs import get_cost
 from designstudio.lab.fingerprint import write_pretty
 from designstudio.lab.formats.rows import Row, make_row, write_csv
 from designstudio.lab.schedule import Schedule, TrialList
-from designstudio.parameters import NO_UNIT
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import NO_UNIT
 
 ORIGIN, SIMULATED = "origin", "simulated"
 

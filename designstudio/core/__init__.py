@@ -1,0 +1,1 @@
+"""What every room stands on: settings of JAX, whole files, fingerprints, caches, progress, versions."""

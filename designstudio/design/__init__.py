@@ -1,7 +1,0 @@
-"""What would be done in the laboratory: conditions, stimuli, trials, and published designs to start from."""
-
-from designstudio.design.design import Condition, Design
-from designstudio.design.presets import PRESETS, get_preset
-from designstudio.design.stimuli import Stimuli
-
-__all__ = ["PRESETS", "Condition", "Design", "Stimuli", "get_preset"]

@@ -1,0 +1,116 @@
+"""Simulation-based calibration: does the whole chain from simulation to posterior tell the truth?
+
+Participants come from the fit's own prior, their simulated data are fitted, and each true value is ranked among its
+posterior draws. If simulation, likelihood and sampler are all right, the ranks are uniform. Ranked are all parameters and
+the quantities that a confounded design trades: log mu_0 (1 - w_m) + log of the cost's parameter, and sigma_0 / sigma.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from designstudio.inference.progress import ProgressCallback
+from designstudio.inference.run import fit_datasets
+from designstudio.inference.settings import FitSettings
+from designstudio.metrics.calibration import fractional_ranks
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import Parameter
+from designstudio.model.simulate import draw_participants, draw_stimuli, simulate_trials
+
+# Ranks want nearly independent draws.
+NUM_RANKED = 200
+
+
+class Calibration(NamedTuple):
+    """Ranks of the true values, and the fits they come from.
+
+    Attributes:
+        ranks: one variable for each quantity, over dataset; NaN where the fit failed.
+        diagnostics: the verdict on each fit.
+    """
+
+    ranks: xr.Dataset
+    diagnostics: xr.Dataset
+
+
+def calibrate(
+    model: BehaviorModel,
+    *,
+    num_datasets: int,
+    num_trials: int = 60,
+    low: float = 0.5,
+    high: float = 5.0,
+    settings: FitSettings | None = None,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Calibration:
+    """Simulate, fit and rank.
+
+    Args:
+        model: simulates and is fitted.
+        num_datasets: how many.
+        num_trials: trials in each condition.
+        low: smallest stimulus.
+        high: largest stimulus.
+        settings: of the fits.
+        seed: of participants, stimuli, noise and fits.
+        progress: called after every batch.
+    """
+    settings = FitSettings(keeps_log_likelihood=False) if settings is None else settings
+    people_key, stimulus_key, noise_key = jax.random.split(jax.random.key(seed), 3)
+    participants = draw_participants(model, num_datasets, key=people_key)
+    stimuli = draw_stimuli(num_datasets, model.num_conditions, num_trials, low=low, high=high, key=stimulus_key)
+    trials = simulate_trials(model, participants, stimuli, key=noise_key)
+    fixed = {name: participants[name] for name in model.fixed}
+    posterior = fit_datasets(model, trials, fixed=fixed, settings=settings, seed=seed, progress=progress)
+    draws = posterior["posterior"].to_dataset()
+    truth = participants.expand_dims(("chain", "draw"), (1, 2))
+    draws = xr.merge([draws.drop_vars(["dataset", "subject", "condition"]), participants[list(model.fixed)]])
+    ranked, true = list_quantities(model, draws), list_quantities(model, truth.drop_vars("condition", errors="ignore"))
+    diagnostics = posterior["diagnostics"].to_dataset()
+    is_good = diagnostics["is_good"].values
+    rng = np.random.default_rng(seed)
+    thin = max(1, settings.num_chains * settings.num_draws // NUM_RANKED)
+    ranks = {}
+    for name, values in ranked.items():
+        flat = values.reshape(num_datasets, -1)[:, ::thin]
+        ranks[name] = (
+            "dataset",
+            np.where(is_good, fractional_ranks(flat, true[name].reshape(num_datasets), rng=rng), np.nan),
+        )
+    return Calibration(xr.Dataset(ranks), diagnostics)
+
+
+def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:
+    """Short labels of everything that is ranked, for the panels of a figure."""
+    symbols = {"sigma_0 / sigma": "σ₀ / σ"}
+    for parameter in parameters:
+        symbols[parameter.name] = parameter.symbol
+        symbols[f"log mu_0 (1 - w_m) + log {parameter.name}"] = f"(1-w) log μ₀ + log {parameter.symbol}"
+    return symbols
+
+
+def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Float[np.ndarray, "dataset chain draw"]]:
+    """All free parameters, one entry for each condition, and what a confounded design trades."""
+    quantities = {}
+    dims = ("dataset", "chain", "draw")
+    for name in model.free:
+        array = values[name]
+        if "condition" in array.dims:
+            for k in range(model.num_conditions):
+                quantities[f"{name}[{k}]"] = array.isel(condition=k).transpose(*dims).values
+        else:
+            quantities[name] = array.transpose(*dims).values
+    first = {name: v.isel(condition=0) if "condition" in v.dims else v for name, v in values.items()}
+    ratio = first["sigma_0"] / first["sigma"]
+    if not {"sigma_0", "sigma"} <= set(model.fixed):
+        quantities["sigma_0 / sigma"] = ratio.transpose(*dims).values
+    own = [parameter.name for parameter in model.actor.cost.parameters if parameter.name in model.free]
+    if own and "mu_0" in model.free:
+        traded: Any = np.log(first["mu_0"]) / (1 + ratio**2) + np.log(first[own[0]])
+        quantities[f"log mu_0 (1 - w_m) + log {own[0]}"] = traded.transpose(*dims).values
+    return quantities

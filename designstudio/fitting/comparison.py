@@ -1,0 +1,131 @@
+"""Which cost predicts left-out trials best: for each subject, and for all of them.
+
+A difference is how far a cost is behind the best one, in nats of expected log predictive density (elpd): 0 for the best, and
+lower is better. Its standard error for one subject comes from the trials, sqrt(n) times the standard deviation of the
+pointwise differences: would the order be the same with other trials of this subject? For the total it comes from the
+subjects, sqrt(N) times the standard deviation of the subjects' differences: would it be the same with other people? That is
+what a claim about people needs, and it is the larger one if people differ; `difference_se_trials` has the other, which
+takes these very subjects as given. With one subject there is only the latter.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+
+from designstudio.fitting.record import LARGEST_KHAT
+from designstudio.fitting.results import Comparison
+from designstudio.fitting.stacking import stack_weights
+from designstudio.metrics.monte_carlo import score_share
+from designstudio.model.costs import get_cost
+from designstudio.model.costs.base import ASYMMETRIC, SYMMETRIC, WITH_EFFORT
+
+# As in the paper's table of costs.
+FAMILIES = {SYMMETRIC: "symmetric", WITH_EFFORT: "effort", ASYMMETRIC: "asymmetric"}
+OTHER = "other"
+
+
+def compare_costs(posteriors: Mapping[str, xr.DataTree]) -> Comparison:
+    """Compare all costs that were fitted to the same data.
+
+    Args:
+        posteriors: of each cost, with the groups `loo` and `diagnostics`; see `designstudio.fitting.portions`.
+    """
+    costs = list(posteriors)
+    verdicts = [tree["diagnostics"].to_dataset() for tree in posteriors.values()]
+    pointwise = [tree["loo"].to_dataset() for tree in posteriors.values()]
+    subjects = [str(subject) for subject in verdicts[0]["subject"].values]
+    elpd, khat = (np.stack([loo[name].values for loo in pointwise], axis=1) for name in ("elpd", "khat"))
+    is_good = np.stack([verdict["is_good"].values for verdict in verdicts], axis=1)
+    # A fit that failed predicts nothing.
+    elpd = np.where(is_good[:, :, None], elpd, np.nan)
+    table = _compare_each(elpd, is_good).assign(num_bad_k=(("subject", "cost"), (khat > LARGEST_KHAT).sum(axis=2)))
+    table = table.assign_coords(subject=subjects, cost=costs)
+    is_decided = is_good.all(axis=1)
+    is_winner = table["is_winner"].values[is_decided]
+    total = _compare_in_total(elpd[is_decided]).assign_coords(cost=costs)
+    shares = np.array([score_share(column) for column in is_winner.T])
+    total = total.assign(share_won=("cost", shares[:, 0]), share_won_se=("cost", shares[:, 1]))
+    families = _compare_families(costs, is_winner, total["weight"].values)
+    return Comparison(table, total, families, int((~is_decided).sum()))
+
+
+def find_family(cost: str) -> str:
+    """The family that a cost belongs to; costs that users wrote are `other`."""
+    return FAMILIES.get(get_cost(cost).kind, OTHER)
+
+
+def _compare_each(elpd: np.ndarray, is_good: np.ndarray) -> xr.Dataset:
+    """Every subject on their own; arrays are over (subject, cost, trial)."""
+    shape = elpd.shape[:2]
+    sums, errors, differences, difference_errors = np.full((4, *shape), np.nan)
+    is_winner = np.zeros(shape, bool)
+    for i, rows in enumerate(elpd):
+        usable = np.flatnonzero(is_good[i])
+        if not usable.size:
+            continue
+        present = rows[:, ~np.isnan(rows[usable]).any(axis=0)]
+        sums[i, usable] = present[usable].sum(axis=1)
+        best = usable[np.argmax(sums[i, usable])]
+        for j in usable:
+            errors[i, j] = _error_of_sum(present[j])
+            differences[i, j] = sums[i, best] - sums[i, j]
+            difference_errors[i, j] = _error_of_sum(present[best] - present[j])
+        is_winner[i, best] = is_good[i].all()
+    arrays = {
+        "elpd": sums,
+        "elpd_se": errors,
+        "is_good": is_good,
+        "difference": differences,
+        "difference_se": difference_errors,
+        "is_winner": is_winner,
+    }
+    return xr.Dataset({name: (("subject", "cost"), values) for name, values in arrays.items()})
+
+
+def _compare_in_total(elpd: np.ndarray) -> xr.Dataset:
+    """All subjects together; the array is over (subject, cost, trial), without failed fits."""
+    num_subjects, num_costs, _ = elpd.shape
+    if not num_subjects:
+        names = ("elpd", "elpd_se", "difference", "difference_se", "difference_se_trials", "weight")
+        return xr.Dataset({name: ("cost", np.full(num_costs, np.nan)) for name in names})
+    by_subject = np.nansum(elpd, axis=2)
+    pointwise = np.concatenate([rows[:, ~np.isnan(rows).any(axis=0)] for rows in elpd], axis=1)
+    best = int(np.argmax(by_subject.sum(axis=0)))
+    of_trials = _errors_of_sums(pointwise[best] - pointwise)
+    has_subjects = num_subjects > 1
+    arrays = {
+        "elpd": by_subject.sum(axis=0),
+        "elpd_se": _errors_of_sums(by_subject.T if has_subjects else pointwise),
+        "difference": (by_subject[:, [best]] - by_subject).sum(axis=0),
+        "difference_se": _errors_of_sums((by_subject[:, [best]] - by_subject).T) if has_subjects else of_trials,
+        "difference_se_trials": of_trials,
+        "weight": stack_weights(pointwise.T),
+    }
+    return xr.Dataset({name: ("cost", values) for name, values in arrays.items()})
+
+
+def _compare_families(costs: Sequence[str], is_winner: np.ndarray, weights: np.ndarray) -> xr.Dataset:
+    """How often the winner is of each family, and the family's weight."""
+    members = [find_family(cost) for cost in costs]
+    names = [name for name in (*FAMILIES.values(), OTHER) if name in members]
+    is_in = np.array([[member == name for member in members] for name in names])
+    shares = np.array([score_share(np.asarray(is_winner[:, row].any(axis=1))) for row in is_in])
+    return xr.Dataset(
+        {
+            "share_won": ("family", shares[:, 0]),
+            "share_won_se": ("family", shares[:, 1]),
+            "weight": ("family", is_in @ weights),
+            "num_costs": ("family", is_in.sum(axis=1)),
+        },
+        coords={"family": names},
+    )
+
+
+def _errors_of_sums(rows: np.ndarray) -> np.ndarray:
+    return np.array([_error_of_sum(row) for row in rows])
+
+
+def _error_of_sum(values: np.ndarray) -> float:
+    """Standard error of the sum of independent values."""
+    return float(np.sqrt(len(values)) * values.std(ddof=1)) if len(values) > 1 else np.nan

@@ -1,0 +1,50 @@
+"""What the fits under one cost depend on, as one short text: by it a run that was stopped finds what it had finished."""
+
+import hashlib
+import importlib.metadata
+
+import numpy as np
+import xarray as xr
+
+from designstudio.evaluate.fingerprint import PACKAGES, digest, hash_code, identify_actor
+from designstudio.fitting.questions import Question
+from designstudio.fitting.request import FitRequest
+
+# These only show or plan.
+WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "lab")
+
+
+def fingerprint_cost(question: Question, trials: xr.Dataset, request: FitRequest) -> str:
+    """A text that two fits share if and only if their results are the same.
+
+    Args:
+        question: model and fixed values, in the actor's unit.
+        trials: in the actor's unit.
+        request: settings and seed matter; other costs do not.
+    """
+    model = question.model
+    return digest(
+        {
+            "trials": _hash_arrays(*(trials[name].values for name in ("stimulus", "response", "is_present"))),
+            "indices": trials["condition_index"].values.tolist(),
+            "subjects": trials["subject"].values.tolist(),
+            "conditions": trials["condition"].values.tolist(),
+            "unit": trials["stimulus"].attrs["units"],
+            "actor": identify_actor(model.actor),
+            "cost": model.actor.cost.name,
+            "per_condition": list(model.per_condition),
+            "priors": {name: repr(prior) for name, prior in model.priors.items()},
+            "fixed": {name: _hash_arrays(array.values) for name, array in question.fixed.items()},
+            "settings": request.settings.as_dict(),
+            "seed": request.seed,
+            "code": hash_code(WITHOUT_EFFECT),
+            "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+        }
+    )
+
+
+def _hash_arrays(*arrays: np.ndarray) -> str:
+    hashed = hashlib.sha256()
+    for array in arrays:
+        hashed.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return hashed.hexdigest()

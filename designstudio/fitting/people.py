@@ -1,0 +1,90 @@
+"""What becomes of each parameter of a fit: of people, of the design, or of a block.
+
+`sigma` that was estimated for each condition becomes a level of the design, the same for everyone: the median subject's.
+That is a simplification, since people differ in it, but only a level can be set anew in another design. Other parameters
+that were estimated for each condition are drawn anew in it. What was fixed becomes everyone's value if there was one, a
+level if it differed between conditions, else a parameter in which people differ as they did. All others are the
+population's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from designstudio.fitting.population import Group, describe_groups, match_prior, pick_good, round_number
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import SIGMA, Parameter
+from designstudio.model.priors import AbstractPrior, Constant, Interval
+
+# Numbers that differ by less than this, relative to their size, are the same in 32 bits.
+SAME = 1e-5
+# Digits of what was measured beforehand: as many as 32 bits keep.
+NUM_DIGITS = 6
+
+
+class People(NamedTuple):
+    """What is known about every parameter.
+
+    Attributes:
+        population: where those come from that are the same in all conditions.
+        levels: values that the experimenter sets, one for each condition.
+        own: where those come from that are drawn anew in each condition.
+    """
+
+    population: dict[str, AbstractPrior]
+    levels: dict[str, list[float]]
+    own: dict[str, list[AbstractPrior]]
+
+    @property
+    def fitted_sigma(self) -> list[float]:
+        """The median subject's perceptual uncertainty, in each condition if it differs."""
+        if SIGMA.name in self.levels:
+            return self.levels[SIGMA.name]
+        return [float(self.population[SIGMA.name].quantile(np.array(0.5)))]
+
+
+def describe_people(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.DataTree | None) -> People:
+    """What a fit says about every parameter.
+
+    Args:
+        model: that was fitted.
+        posterior: of all subjects; those whose fits failed are left out.
+        pooled: the group, if subjects were pooled.
+    """
+    people = People({}, {}, {})
+    for name, groups in describe_groups(model, posterior, pooled).items():
+        bounds = model.priors[name].support
+        if name == SIGMA.name and name in model.per_condition:
+            people.levels[name] = [round_number(group.median) for group in groups]
+        elif name in model.per_condition:
+            people.own[name] = [match_prior(group, bounds) for group in groups]
+        else:
+            people.population[name] = match_prior(groups[0], bounds)
+    fixed = posterior["constant_data"].to_dataset().sel(dataset=pick_good(posterior)["dataset"])
+    for parameter in model.parameters:
+        if parameter.name in model.fixed:
+            _add_fixed(people, parameter, fixed[f"fixed_{parameter.name}"].transpose("dataset", "condition").values)
+    return people
+
+
+def _add_fixed(people: People, parameter: Parameter, values: np.ndarray) -> None:
+    """What was measured beforehand, over (subject, condition)."""
+    if not _is_same(values, axis=1):
+        people.levels[parameter.name] = [round_number(float(np.median(column)), NUM_DIGITS) for column in values.T]
+    elif not _is_same(values, axis=0):
+        logs = np.log(values[:, 0].astype(float))
+        group = Group(float(logs.mean()), float(logs.std(ddof=1)))
+        people.population[parameter.name] = match_prior(group, _widen(parameter, values))
+    else:
+        people.population[parameter.name] = Constant(round_number(float(values.flat[0]), NUM_DIGITS))
+
+
+def _widen(parameter: Parameter, values: np.ndarray) -> Interval:
+    """The training box, and beyond it what was measured there."""
+    low, high = min(parameter.box.low, float(values.min())), max(parameter.box.high, float(values.max()))
+    return Interval(low, high).intersect(parameter.support)
+
+
+def _is_same(values: np.ndarray, *, axis: int) -> bool:
+    return bool((np.ptp(values, axis=axis) <= SAME * np.abs(values).max()).all())

@@ -1,0 +1,173 @@
+"""From a pilot to a plan: who was fitted becomes who is simulated, what was run becomes a design to beat.
+
+The study is in the actor's unit, in which its boxes and priors are; its title says what one unit is.
+
+See `designstudio.fitting.people` for what becomes of each parameter.
+"""
+
+import numpy as np
+import xarray as xr
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.progress import EvaluationCallback
+from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.store import Store
+from designstudio.fitting.people import describe_people
+from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
+from designstudio.fitting.population import pick_good
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.metrics.monte_carlo import score_mean
+from designstudio.model.actors import ExactActor
+from designstudio.model.costs import get_cost
+from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, UNIT_POWERS, Parameter
+from designstudio.study import Analysis, Known, Population, SearchPlan, Study
+from designstudio.study.study import AMORTIZED, EXACT
+
+
+def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -> Study:
+    """The study that a fit of real data suggests: its population, its design, and a search for a better one.
+
+    Args:
+        fit: of the pilot.
+        cost: which of the fits; by default the one that predicts best.
+        title: of the study; by default it names the data.
+
+    Raises:
+        StudioError: if the cost was not fitted, none is the best, or no subject could be fitted.
+    """
+    cost = choose_cost(fit, cost)
+    model, posterior = fit.models[cost], fit.posteriors[cost]
+    people = describe_people(model, posterior, fit.pooled.get(cost))
+    trials = fit.scale.apply(fit.trials)
+    pilot = describe_pilot(trials, people.levels, people.own)
+    defaults = {parameter.name: parameter.analysis for parameter in model.parameters}
+    return Study(
+        cost,
+        (pilot,),
+        title=title or _choose_title(fit, cost),
+        actor=_choose_actor(fit, cost),
+        population=Population(people.population),
+        analysis=Analysis(
+            priors={name: prior for name, prior in model.priors.items() if prior != defaults[name]},
+            known={name: Known() for name in model.fixed},
+            per_condition=model.per_condition,
+        ),
+        seed=fit.request.seed,
+        search=SearchPlan(describe_space(pilot, people.fitted_sigma, np.concatenate(collect_stimuli(trials)))),
+    )
+
+
+def choose_cost(fit: EmpiricalFit, cost: str | None = None) -> str:
+    """The cost that was asked for, the only one, or the one that predicts best.
+
+    Raises:
+        StudioError: if it was not fitted, or none is the best.
+    """
+    if cost is not None:
+        if cost not in fit.models:
+            raise UnknownNameError("cost of this fit", cost, fit.models)
+        return cost
+    if len(fit.models) == 1:
+        return next(iter(fit.models))
+    total = None if fit.comparison is None else fit.comparison.total["elpd"]
+    if total is None or not np.isfinite(total.values).any():
+        raise StudioError(
+            f"Several costs were fitted and none is known to be the best: name one of {', '.join(fit.models)}."
+        )
+    return str(total["cost"].values[int(np.nanargmax(total.values))])
+
+
+def _choose_actor(fit: EmpiricalFit, cost: str) -> str:
+    """The actor of the fit: the package's own, the exact one, or a file that the request names for this cost."""
+    own = getattr(fit.request, "actors", {}).get(cost)
+    if own is not None:
+        return str(own)
+    return EXACT if isinstance(fit.models[cost].actor, ExactActor) else AMORTIZED
+
+
+def _choose_title(fit: EmpiricalFit, cost: str) -> str:
+    unit = "" if fit.scale.factor == 1 else f" (1 unit = {fit.scale.actor_unit})"
+    title = f"Planned from {fit.name or PILOT}, {cost}{unit}"
+    return "".join(letter if letter.isprintable() else " " for letter in title)
+
+
+def compare_precision(
+    fit: EmpiricalFit,
+    study: Study,
+    *,
+    cost: str | None = None,
+    num_datasets: int = 100,
+    fidelity: str = "importance",
+    store: Store | None = None,
+    progress: EvaluationCallback | None = None,
+) -> xr.Dataset:
+    """Planned against achieved: how precisely subjects were fitted, and how precisely the plan says they would be.
+
+    Both are of separate fits, even if the subjects were pooled as well.
+
+    Args:
+        fit: of the pilot.
+        study: its plan, with the design `pilot`.
+        cost: which of the fits; by default the plan's.
+        num_datasets: simulated participants.
+        fidelity: how they are fitted.
+        store: where finished work is kept.
+        progress: called as work gets done.
+
+    Returns:
+        A Dataset over `quantity`, in the unit of the data (the coordinate `unit` says where that is not so): `predicted_sd`
+        and `predicted_mcse`, the mean posterior sd of simulated participants and its Monte Carlo error; `achieved_sd` and
+        `achieved_se`, the mean posterior sd of subjects and its standard error; `ratio`, achieved over predicted, and
+        `ratio_se`.
+    """
+    cost = choose_cost(fit, study.cost if cost is None else cost)
+    evaluation = evaluate_design(
+        study, study.design(PILOT), fidelity=fidelity, num_datasets=num_datasets, store=store, progress=progress
+    )
+    summaries = evaluation.summaries.isel(dataset=np.flatnonzero(evaluation.summaries["is_good"].values))
+    draws = pick_good(fit.posteriors[cost])
+    parameters = {parameter.name: parameter for parameter in get_cost(cost).all_parameters}
+    rows, units, names = [], [], [str(name) for name in summaries["parameter"].values]
+    for name in names:
+        entry = summaries.sel(quantity=name)
+        parameter = parameters[str(entry["base"].item())]
+        values = draws[parameter.name]
+        if "condition" in values.dims:
+            place = [f"{parameter.name}[{condition.name}]" for condition in study.design(PILOT).conditions].index(name)
+            values = values.isel(condition=place)
+        achieved = score_mean(values.astype(float).std(("chain", "draw"), ddof=1).values)
+        factor, unit = _choose_unit(fit, parameter)
+        units.append(unit)
+        rows.append([factor * number for number in (*score_mean(entry["sd"].values), *achieved)])
+    predicted, predicted_error, achieved_sd, achieved_error = np.array(rows).reshape(-1, 4).T
+    ratio = achieved_sd / predicted
+    error = ratio * np.hypot(predicted_error / predicted, achieved_error / achieved_sd)
+    columns = {
+        "predicted_sd": predicted,
+        "predicted_mcse": predicted_error,
+        "achieved_sd": achieved_sd,
+        "achieved_se": achieved_error,
+        "ratio": ratio,
+        "ratio_se": error,
+    }
+    symbols = summaries.sel(quantity=names)["symbol"].values
+    return xr.Dataset(
+        {name: ("quantity", values) for name, values in columns.items()},
+        coords={"quantity": names, "symbol": ("quantity", symbols), "unit": ("quantity", units)},
+        attrs={
+            "cost": cost,
+            "fidelity": fidelity,
+            "num_simulated": summaries.sizes["dataset"],
+            "num_subjects": draws.sizes["dataset"],
+        },
+    )
+
+
+def _choose_unit(fit: EmpiricalFit, parameter: Parameter) -> tuple[float, str]:
+    """What an sd in the actor's unit is multiplied by, and the unit it then has."""
+    scale = fit.scale
+    if UNIT_POWERS[parameter.odds_unit] and scale.factor != 1:
+        # Its odds change with the unit, so its sd does by no single factor.
+        return 1.0, f"{parameter.unit}, stimuli in {scale.actor_unit}"
+    words = {STIMULUS_UNIT: scale.unit, PER_STIMULUS_UNIT: f"1 / {scale.unit}"}
+    return float(scale.restore(1.0, parameter)), words.get(parameter.unit, parameter.unit)

@@ -1,0 +1,168 @@
+"""Fits of subjects who do not have the same conditions, or have very many trials.
+
+A fit takes all data sets to have the same conditions, and holds the likelihood of all trials at once. Here subjects are
+fitted in portions: of subjects with equally many conditions, each with their own conditions side by side, and no more of
+them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
+was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import jax
+import numpy as np
+import xarray as xr
+
+from designstudio.fitting.left_out import choose_num_draws, leave_out
+from designstudio.fitting.units import count_trials
+from designstudio.inference.batches import CHUNK_SIZE
+from designstudio.inference.portions import Portion, name_own, share_out
+from designstudio.inference.posterior import build_posterior
+from designstudio.inference.progress import Progress, ProgressCallback
+from designstudio.inference.run import fit_datasets
+from designstudio.inference.settings import FitSettings
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import bucket_size
+
+# Numbers in the log likelihood of a portion: 400 MB, and some copies of it.
+LARGEST_PORTION = 100_000_000
+# Small experiments share one program, as their subjects take less time than another one to compile.
+SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
+# A stream of random numbers of its own, for what the data say nothing about.
+PRIOR_STREAM = 7919
+
+
+def fit_portions(
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    *,
+    fixed: Mapping[str, xr.DataArray],
+    settings: FitSettings,
+    seed: int,
+    progress: ProgressCallback | None = None,
+) -> xr.DataTree:
+    """Posterior of every data set, as of `fit_datasets`, but for conditions that a data set may lack.
+
+    Args:
+        model: for all conditions. trials: in the actor's unit. fixed: over (dataset, condition).
+        settings: how carefully. seed: of all random numbers.
+        progress: called after every batch.
+
+    Returns:
+        The DataTree of `designstudio.inference.posterior`, with `loo` in place of the log likelihood: the log predictive
+        density of every left-out trial (`elpd`) and its Pareto k-hat (`khat`), over (dataset, trial).
+    """
+    num_datasets, num_trials = trials.sizes["dataset"], trials.sizes["trial"]
+    shape = (num_datasets, settings.num_chains, settings.num_draws)
+    draws = {name: _draw_prior(model, name, trials["dataset"].values, shape, seed) for name in model.free}
+    elpd, khat = np.full((2, num_datasets, num_trials), np.nan)
+    stats: dict[str, np.ndarray] = {}
+    diagnostics: dict[str, np.ndarray] = {}
+    num_done = 0
+    for portion in _divide(trials, settings):
+        part = portion.take_trials(trials)
+        narrow, part_fixed, batch_size = portion.narrow(model), portion.take_fixed(fixed), _choose_batch(part, settings)
+        tree = fit_datasets(
+            narrow,
+            part,
+            fixed=part_fixed,
+            settings=dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False),
+            seed=seed,
+            progress=_shift(progress, num_done, num_datasets),
+        )
+        for name, array in tree["posterior"].to_dataset().data_vars.items():
+            _put(draws[str(name)], array.values, portion)
+        loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
+        at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
+        elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
+        _collect(stats, tree["sample_stats"].to_dataset(), portion, num_datasets)
+        _collect(diagnostics, tree["diagnostics"].to_dataset(), portion, num_datasets)
+        _name_conditions(diagnostics["reason"], portion, trials["condition"].values.tolist())
+        num_done += len(portion.places)
+    posterior = build_posterior(
+        model,
+        trials,
+        draws=draws,
+        sample_stats=stats,
+        diagnostics=diagnostics,
+        log_likelihood=None,
+        fixed={name: array.values for name, array in fixed.items()},
+        settings=settings,
+        seed=seed,
+    )
+    dims = ("dataset", "trial")
+    loo_coords = {"dataset": trials["dataset"], "subject": trials["subject"]}
+    posterior["loo"] = xr.DataTree(xr.Dataset({"elpd": (dims, elpd), "khat": (dims, khat)}, coords=loo_coords))
+    return posterior
+
+
+def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
+    """Portions as large as memory allows."""
+    counts = count_trials(trials)
+    for portion in share_out(counts):
+        num_trials = bucket_size(int(counts[portion.places].max())) * portion.conditions.shape[1]
+        size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
+        num = len(portion.places)
+        num_at_once = max(1, LARGEST_PORTION // size)
+        # Equal portions share one program.
+        num_at_once = -(-num // -(-num // num_at_once))
+        for first in range(0, num, num_at_once):
+            chosen = slice(first, first + num_at_once)
+            yield Portion(portion.places[chosen], portion.conditions[chosen])
+
+
+def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
+    """As many data sets at once as there are, rounded up so that every device has chunks of one size."""
+    num_devices = jax.local_device_count()
+    smallest = SMALLEST_CHUNK if trials.sizes["trial"] <= FEW_TRIALS else 1
+    per_device = max(smallest, -(-trials.sizes["dataset"] // num_devices))
+    num_chunks = -(-per_device // CHUNK_SIZE)
+    most = -(-settings.batch_size // num_devices) * num_devices
+    return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
+
+
+def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tuple[int, int, int], seed: int) -> np.ndarray:
+    """Room for the draws of a parameter; for conditions, filled with draws of the prior, which stay where trials lack."""
+    if name not in model.per_condition:
+        return np.empty(shape, np.float32)
+    size = (*shape[1:], model.num_conditions)
+    stream = model.free.index(name)
+    uniform = [np.random.default_rng((seed, int(number), stream, PRIOR_STREAM)).uniform(size=size) for number in numbers]
+    return model.priors[name].quantile(np.stack(uniform)).astype(np.float32)
+
+
+def _put(target: np.ndarray, values: np.ndarray, portion: Portion) -> None:
+    """Put the draws of a portion where they belong."""
+    if target.ndim == 3:
+        target[portion.places] = values
+        return
+    # A portion with one condition shares all parameters.
+    by_condition = values if values.ndim == 4 else values[..., None]
+    for place, conditions, entries in zip(portion.places, portion.conditions, by_condition, strict=True):
+        target[place][..., conditions] = entries
+
+
+def _collect(found: dict[str, np.ndarray], part: xr.Dataset, portion: Portion, num_datasets: int) -> None:
+    for name, array in part.data_vars.items():
+        values = array.values
+        # Texts may become longer, when conditions get their names.
+        dtype = values.dtype if values.dtype.kind in "fib" else np.dtype("<U400")
+        found.setdefault(str(name), np.zeros((num_datasets, *values.shape[1:]), dtype))[portion.places] = values
+
+
+def _name_conditions(reasons: np.ndarray, portion: Portion, labels: list[str]) -> None:
+    """Call conditions in the reasons by their real names."""
+    for place, conditions in zip(portion.places, portion.conditions, strict=True):
+        for k, condition in enumerate(conditions):
+            reasons[place] = str(reasons[place]).replace(repr(name_own(k)), repr(labels[condition]))
+
+
+def _shift(progress: ProgressCallback | None, num_before: int, num_datasets: int) -> ProgressCallback | None:
+    """Count data sets of earlier portions as well."""
+    if progress is None:
+        return None
+
+    def report(part: Progress) -> None:
+        progress(part._replace(num_done=num_before + part.num_done, num_datasets=num_datasets))
+
+    return report

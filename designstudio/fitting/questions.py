@@ -1,0 +1,116 @@
+"""What is asked of each cost: its model, and the values that it takes as known, in the actor's unit."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from designstudio.errors import DataError, StudioError, UnknownNameError
+from designstudio.fitting.reading import Scale
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.units import convert_fixed, convert_prior
+from designstudio.model.actors import AbstractActor, load_actor, zoo_paths
+from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import analysis_priors, check_within
+from designstudio.model.priors import Constant
+
+
+class Question(NamedTuple):
+    """A model, and its fixed values over (dataset, condition)."""
+
+    model: BehaviorModel
+    fixed: dict[str, xr.DataArray]
+
+
+def pose_questions(request: FitRequest, trials: xr.Dataset, scale: Scale) -> dict[str, Question]:
+    """One question for each cost; what cannot be asked is refused before anything is fitted.
+
+    Args:
+        request: what is wanted.
+        trials: one data set for each subject, in either unit.
+        scale: between the unit of the data and the actor's.
+
+    Raises:
+        StudioError: naming what was given and what is allowed.
+    """
+    check_request(request, trials)
+    return {cost: _pose(cost, request, trials, scale) for cost in request.costs}
+
+
+def check_request(request: FitRequest, trials: xr.Dataset) -> None:
+    """Refuse what no fit of these data could be.
+
+    Raises:
+        StudioError: naming what was given and what is allowed.
+    """
+    if not request.costs:
+        raise StudioError("No cost was named: choose at least one.")
+    repeated = [cost for cost in request.costs if request.costs.count(cost) > 1]
+    if repeated:
+        raise StudioError(f"The cost {repeated[0]!r} was named twice: name each once.")
+    names = list(dict.fromkeys(p.name for cost in request.costs for p in get_cost(cost).all_parameters))
+    for name in (*request.fixed, *request.per_condition, *request.priors):
+        if name not in names:
+            raise UnknownNameError("parameter", name, names)
+    for name, prior in request.priors.items():
+        if name in request.fixed:
+            raise StudioError(f"The parameter {name!r} is fixed and has a prior: choose one.")
+        if isinstance(prior, Constant):
+            raise StudioError(f"The prior of {name!r} is the constant {prior.value:g}: fix the parameter instead.")
+    if request.seed < 0:
+        raise StudioError(f"The seed must be 0 or more, but {request.seed} was given.")
+    if request.pools and trials.sizes["dataset"] < 2:
+        raise DataError("There is one subject only, but pooling needs at least two: leave it out.")
+
+
+def _pose(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scale) -> Question:
+    actor = find_actor(cost, request)
+    parameters = {parameter.name: parameter for parameter in actor.cost.all_parameters}
+    priors = {
+        name: convert_prior(prior, parameters[name], scale) if request.on_data_scale else prior
+        for name, prior in request.priors.items()
+        if name in parameters
+    }
+    for name, prior in priors.items():
+        ends = prior.quantile(np.array([0.0001, 0.9999]))
+        check_within(f"The prior of {name}", ends, parameters[name].support, excludes_zero=True)
+        box = parameters[name].box
+        if actor.box and (ends[1] <= box.low or ends[0] >= box.high):
+            raise StudioError(
+                f"The prior of {name}, {prior} in the actor's unit, lies outside {box}, where the actor was trained."
+            )
+    fixed = {
+        name: convert_fixed(value, parameters[name], trials, scale)
+        for name, value in request.fixed.items()
+        if name in parameters
+    }
+    for name, values in fixed.items():
+        numbers = values.values[np.isfinite(values.values)]
+        check_within(f"The fixed {name}", numbers, parameters[name].support, excludes_zero=True)
+    model = BehaviorModel(
+        actor,
+        num_conditions=trials.sizes["condition"],
+        per_condition=tuple(name for name in request.per_condition if name in parameters),
+        fixed=tuple(fixed),
+        priors=analysis_priors(actor.cost.all_parameters).replace(**priors),
+    )
+    return Question(model, fixed)
+
+
+def find_actor(cost: str, request: FitRequest) -> AbstractActor:
+    """The trained actor of a cost: the request's own, or the package's.
+
+    Raises:
+        StudioError: if there is none.
+    """
+    if cost in request.actors:
+        actor = load_actor(request.actors[cost])
+        if actor.cost.name != cost:
+            raise StudioError(f"The actor {request.actors[cost].name!r} was trained for {actor.cost.name!r}, not {cost!r}.")
+        return actor
+    if cost not in zoo_paths():
+        raise StudioError(
+            f"There is no trained actor for the cost {cost!r}: train one with designstudio train and give its file."
+        )
+    return load_actor(cost)

@@ -1,0 +1,108 @@
+"""What fits to real data say: per subject and cost, over subjects, and about the group."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from designstudio.fitting.reading import LoadReport, Scale
+from designstudio.fitting.record import record_fit
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.summaries import summarize_posteriors
+from designstudio.model.likelihood.model import BehaviorModel
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Which cost predicts left-out trials best.
+
+    Attributes:
+        table: over (subject, cost): `elpd` (PSIS-LOO), `elpd_se`, `num_bad_k` (trials with Pareto k-hat above 0.7),
+            `is_good` (whether the fit can be used), `difference` to the subject's best cost (how far behind it is: 0 for
+            the best, lower is better) and `difference_se` (from pointwise differences), `is_winner` (only of subjects that
+            every cost could be fitted to). NaN where a fit failed.
+        total: over (cost): `elpd` summed over the subjects that every cost could be fitted to, `elpd_se`, `difference` to
+            the best cost and `difference_se` (over subjects; see `designstudio.fitting.comparison`),
+            `difference_se_trials`, `weight` (stacking), `share_won` and `share_won_se`.
+        families: over (family): `share_won`, `share_won_se` and `weight` of groups of costs as in the paper: `symmetric`,
+            `effort`, `asymmetric`, and `other` for costs that users wrote; `num_costs` says how many of each were fitted.
+        num_undecided: subjects that some cost could not be fitted to, who count in no total.
+    """
+
+    table: xr.Dataset
+    total: xr.Dataset
+    families: xr.Dataset
+    num_undecided: int
+
+
+class Failure(NamedTuple):
+    """A fit that must not be used."""
+
+    subject: str
+    cost: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class EmpiricalFit:
+    """All fits to one set of data.
+
+    Attributes:
+        name: of the data.
+        trials: in the unit of the data, one data set for each subject.
+        report: what was read, renamed, filtered and excluded.
+        scale: between the unit of the data and the actor's, in which posteriors are.
+        request: what was asked for.
+        models: the model of each cost.
+        posteriors: of each cost; see `designstudio.inference.posterior`. Parameters are in the actor's unit. In place of the
+            log likelihood there is the group `loo` (`elpd` and `khat` of every trial). A parameter of a condition in which a
+            subject has no trials has its prior as posterior; `summarize` leaves it out.
+        pooled: of each cost, if asked for; see `designstudio.inference.hierarchical`.
+        comparison: between the costs; None if there is one cost only.
+        seconds: what it took.
+        notes: what a person should know about choices that were made and things that did not work.
+    """
+
+    name: str
+    trials: xr.Dataset
+    report: LoadReport
+    scale: Scale
+    request: FitRequest
+    models: dict[str, BehaviorModel]
+    posteriors: dict[str, xr.DataTree]
+    pooled: dict[str, xr.DataTree]
+    comparison: Comparison | None
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def subjects(self) -> list[str]:
+        """Labels of the subjects."""
+        return [str(subject) for subject in self.trials["subject"].values]
+
+    @property
+    def conditions(self) -> list[str]:
+        """Labels of the conditions."""
+        return [str(condition) for condition in self.trials["condition"].values]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Every fit that must not be used, and why."""
+        failures = []
+        for cost, posterior in self.posteriors.items():
+            verdicts = posterior["diagnostics"].to_dataset()
+            rows = zip(self.subjects, verdicts["is_good"].values, verdicts["reason"].values, strict=True)
+            failures += [Failure(subject, cost, str(reason)) for subject, is_good, reason in rows if not is_good]
+        return failures
+
+    def summarize(self) -> xr.Dataset:
+        """Mean, sd and 94 % interval (hdi_low, hdi_high) over (subject, cost, parameter), in the unit of the data.
+
+        Parameters that differ between conditions are called like `sigma[blurred]`. NaN where a cost has no such parameter,
+        or a subject no trials in the condition. Fits that failed are here too; see `failures`.
+        """
+        return summarize_posteriors(self.posteriors, self.models, self.trials, self.scale)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All results as JSON knows them; numbers are in the unit of the data."""
+        return record_fit(self)

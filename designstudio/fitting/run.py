@@ -1,0 +1,166 @@
+"""Fit every subject under every cost, and compare.
+
+Costs are fitted one after the other, all subjects of a cost in one batch. With a folder, each cost is written as soon as it
+is finished; the same data, request and code then find it there, and a run that was stopped goes on.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import xarray as xr
+
+from designstudio.errors import StudioError
+from designstudio.fitting.comparison import compare_costs
+from designstudio.fitting.fingerprint import fingerprint_cost
+from designstudio.fitting.portions import fit_portions
+from designstudio.fitting.progress import FitCallback, FitProgress
+from designstudio.fitting.questions import Question, pose_questions
+from designstudio.fitting.reading import LoadedData, choose_scale
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.shelf import Shelf
+from designstudio.inference.hierarchical import pool_subjects
+from designstudio.inference.progress import Progress, ProgressCallback
+from designstudio.model.trials import save_trials
+
+SECONDS = "seconds"
+Maker = Callable[[], xr.DataTree]
+
+
+def fit_subjects(
+    loaded: LoadedData,
+    request: FitRequest,
+    *,
+    name: str = "",
+    folder: Path | str | None = None,
+    progress: FitCallback | None = None,
+) -> EmpiricalFit:
+    """Fit all subjects under all costs.
+
+    Args:
+        loaded: what `designstudio.fitting.reading.read_data` returned.
+        request: what is fitted.
+        name: of the data.
+        folder: where finished costs are kept, and looked for; by default nowhere. See `designstudio.fitting.files`.
+        progress: called with a `FitProgress` after every batch.
+
+    Raises:
+        StudioError: if the request does not fit the data; nothing has been fitted or written then.
+    """
+    scale = choose_scale(loaded.trials)
+    trials = scale.apply(loaded.trials)
+    questions = pose_questions(request, trials, scale)
+    shelf = Shelf(None if folder is None else Path(folder))
+    if shelf.folder is not None:
+        save_trials(loaded.trials, shelf.folder / "trials.nc")
+    run = _Run(trials, request, shelf, progress)
+    posteriors: dict[str, xr.DataTree] = {}
+    pooled: dict[str, xr.DataTree] = {}
+    notes = [*filter(None, [scale.note]), *_describe_conditions(request, trials)]
+    for cost, question in questions.items():
+        posteriors[cost] = run.fit(cost, question)
+        if request.pools:
+            try:
+                pooled[cost] = run.pool(cost, question, posteriors[cost])
+                notes += _describe_group(cost, pooled[cost])
+            except StudioError as error:
+                notes.append(f"The subjects could not be pooled under the {cost} cost: {error}")
+        run.num_finished += 1
+    started = time.monotonic()
+    comparison = compare_costs(posteriors) if len(posteriors) > 1 else None
+    seconds = time.monotonic() - started + sum(tree.attrs[SECONDS] for tree in (*posteriors.values(), *pooled.values()))
+    models = {cost: question.model for cost, question in questions.items()}
+    return EmpiricalFit(
+        name,
+        loaded.trials,
+        loaded.report,
+        scale,
+        request,
+        models,
+        posteriors,
+        pooled,
+        comparison,
+        float(seconds),
+        tuple(notes),
+    )
+
+
+def _describe_group(cost: str, pooled: xr.DataTree) -> list[str]:
+    """Doubts about a group."""
+    convergence = pooled["convergence"].to_dataset()
+    if convergence["is_good"]:
+        return []
+    return [f"The group under the {cost} cost is not to be trusted: {convergence['reason'].item()}."]
+
+
+def _describe_conditions(request: FitRequest, trials: xr.Dataset) -> list[str]:
+    if trials.sizes["condition"] == 1:
+        return []
+    if not request.per_condition:
+        return ["All parameters that are not fixed are shared by the conditions."]
+    return [f"The conditions differ in {', '.join(request.per_condition)}; all else is shared by them."]
+
+
+class _Run:
+    """One call of `fit_subjects`: the fits of all costs, and how far they are."""
+
+    def __init__(self, trials: xr.Dataset, request: FitRequest, shelf: Shelf, progress: FitCallback | None) -> None:
+        self._trials, self._request, self._shelf, self._progress = trials, request, shelf, progress
+        self._started, self.num_finished = time.monotonic(), 0
+
+    def fit(self, cost: str, question: Question) -> xr.DataTree:
+        """The separate fits under one cost."""
+        key = fingerprint_cost(question, self._trials, self._request)
+        return self._find_or_make("posterior", cost, key, lambda: self._sample(cost, question))
+
+    def pool(self, cost: str, question: Question, posterior: xr.DataTree) -> xr.DataTree:
+        """The pooled fits under one cost."""
+
+        def make() -> xr.DataTree:
+            return pool_subjects(
+                posterior,
+                question.model,
+                self._trials,
+                fixed=question.fixed,
+                seed=self._request.seed,
+                progress=self._report(f"{cost}, pooling"),
+            )
+
+        key = fingerprint_cost(question, self._trials, self._request)
+        return self._find_or_make("pooled", cost, key, make)
+
+    def _find_or_make(self, kind: str, cost: str, key: str, make: Maker) -> xr.DataTree:
+        found = self._shelf.find(kind, cost, key)
+        if found is not None:
+            return found
+        started = time.monotonic()
+        made = make()
+        made.attrs[SECONDS] = time.monotonic() - started
+        self._shelf.put(kind, cost, key, made)
+        return made
+
+    def _sample(self, cost: str, question: Question) -> xr.DataTree:
+        return fit_portions(
+            question.model,
+            self._trials,
+            fixed=question.fixed,
+            settings=self._request.settings,
+            seed=self._request.seed,
+            progress=self._report(cost),
+        )
+
+    def _report(self, stage: str) -> ProgressCallback | None:
+        progress = self._progress
+        if progress is None:
+            return None
+        num_subjects, num_costs = self._trials.sizes["dataset"], len(self._request.costs)
+
+        def report(part: Progress) -> None:
+            num_done = self.num_finished * num_subjects + part.num_done
+            seconds = time.monotonic() - self._started
+            left = seconds / max(num_done, 1) * (num_costs * num_subjects - num_done)
+            place = f"cost {self.num_finished + 1} of {num_costs}, {stage}"
+            progress(FitProgress(num_done, num_costs * num_subjects, seconds, left, place))
+
+        return report

@@ -1,0 +1,109 @@
+"""Posteriors in a few numbers, in the unit of the data."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from designstudio.fitting.reading import Scale
+from designstudio.fitting.units import count_trials
+from designstudio.model.likelihood.model import BehaviorModel
+
+# Probability of the intervals, which are those of highest density.
+INTERVAL = 0.94
+STATISTICS = ("mean", "sd", "hdi_low", "hdi_high")
+
+
+class Column(NamedTuple):
+    """One number of every subject: a parameter, or its value in one condition.
+
+    Attributes:
+        label: how reports call it, such as `sigma[blurred]`.
+        name: of the parameter.
+        condition: which; None if the conditions share the parameter.
+    """
+
+    label: str
+    name: str
+    condition: int | None
+
+    def pick(self, draws: xr.DataArray) -> xr.DataArray:
+        """Its part of the parameter's draws."""
+        return draws if self.condition is None else draws.isel(condition=self.condition)
+
+
+def list_columns(model: BehaviorModel, conditions: list[str]) -> Iterator[Column]:
+    """All free numbers of a model."""
+    for name in model.free:
+        if name in model.per_condition:
+            yield from (Column(f"{name}[{label}]", name, k) for k, label in enumerate(conditions))
+        else:
+            yield Column(name, name, None)
+
+
+def summarize_posteriors(
+    posteriors: Mapping[str, xr.DataTree], models: Mapping[str, BehaviorModel], trials: xr.Dataset, scale: Scale
+) -> xr.Dataset:
+    """Mean, standard deviation and 94 % interval (of highest density) of every number, in the unit of the data.
+
+    Returns:
+        A Dataset over (subject, cost, parameter), NaN where a cost has no such parameter or a subject no trials in its
+        condition.
+    """
+    conditions = [str(label) for label in trials["condition"].values]
+    columns = {cost: list(list_columns(model, conditions)) for cost, model in models.items()}
+    labels = list(dict.fromkeys(column.label for own in columns.values() for column in own))
+    has_trials = count_trials(trials) > 0
+    values = np.full((len(STATISTICS), trials.sizes["dataset"], len(posteriors), len(labels)), np.nan)
+    for j, (cost, posterior) in enumerate(posteriors.items()):
+        parameters = {parameter.name: parameter for parameter in models[cost].parameters}
+        draws = posterior["posterior"].to_dataset()
+        for column in columns[cost]:
+            flat = column.pick(draws[column.name]).transpose("dataset", "chain", "draw").values.astype(float)
+            restored = scale.restore(flat.reshape(len(flat), -1), parameters[column.name])
+            found = summarize_draws(restored)
+            if column.condition is not None:
+                found[:, ~has_trials[:, column.condition]] = np.nan
+            values[:, :, j, labels.index(column.label)] = found
+    dims = ("subject", "cost", "parameter")
+    coords = {"subject": trials["subject"].values, "cost": list(posteriors), "parameter": labels}
+    return xr.Dataset({name: (dims, array) for name, array in zip(STATISTICS, values, strict=True)}, coords=coords)
+
+
+def summarize_group(
+    pooled: xr.DataTree, model: BehaviorModel, conditions: list[str], scale: Scale
+) -> dict[str, dict[str, dict[str, float]]]:
+    """The median subject, in the unit of the data, and the spread of subjects, on the scale of the group."""
+    group = pooled["group"].to_dataset()
+    parameters = {parameter.name: parameter for parameter in model.parameters}
+    summaries = {}
+    for column in list_columns(model, conditions):
+        median, spread = (
+            column.pick(group[f"{column.name}_{kind}"]).values.astype(float).ravel() for kind in ("median", "spread")
+        )
+        restored = scale.restore(median, parameters[column.name])
+        summaries[column.label] = {
+            kind: dict(zip(STATISTICS, summarize_draws(draws).tolist(), strict=True))
+            for kind, draws in (("median", restored), ("spread", spread))
+        }
+    return summaries
+
+
+def summarize_draws(draws: Float[np.ndarray, "*set draw"]) -> Float[np.ndarray, "statistic *set"]:
+    """Mean, standard deviation and interval."""
+    low, high = compute_hdi(draws)
+    return np.stack([draws.mean(axis=-1), draws.std(axis=-1, ddof=1), low, high])
+
+
+def compute_hdi(
+    draws: Float[np.ndarray, "*set draw"], probability: float = INTERVAL
+) -> tuple[Float[np.ndarray, "*set"], Float[np.ndarray, "*set"]]:
+    """Ends of the shortest interval that holds this share of the draws."""
+    ordered = np.sort(draws, axis=-1)
+    num_inside = int(np.floor(probability * ordered.shape[-1]))
+    widths = ordered[..., num_inside:] - ordered[..., : ordered.shape[-1] - num_inside]
+    first = np.argmin(widths, axis=-1)[..., None]
+    low, high = (np.take_along_axis(ordered, at, axis=-1)[..., 0] for at in (first, first + num_inside))
+    return low, high

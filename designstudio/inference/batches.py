@@ -1,0 +1,252 @@
+"""Batches of data sets on all local devices.
+
+Every batch has the same number of data sets (the last one is filled up with copies), so one compiled program serves all of
+them, and a data set's result does not depend on how many others there are. Devices work on their own part of the batch
+without talking to each other: one GPU, several, or several host devices.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float, Key
+
+from designstudio.inference.importance import Proposal, draw_weighted
+from designstudio.inference.mixture import Mixture, start_mixture, weighted_moments
+from designstudio.inference.nuts import Chain, Whitening, run_chain
+from designstudio.inference.settings import ImportanceSettings, NutsSettings
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import Observations
+
+DATASET = "dataset"
+# Data sets that a device works on at once: enough to keep it busy, few enough for its cache.
+CHUNK_SIZE = 10
+
+
+class ImportanceBatch(NamedTuple):
+    """Weighted draws of a batch, as parameters, and what NUTS starts from."""
+
+    values: dict[str, Float[Array, "dataset block draw ..."]]
+    log_weight: Float[Array, "dataset block draw"]
+    proposal: Proposal
+    whitening: Whitening
+    starts: Float[Array, "dataset chain coordinate"]
+
+
+def local_mesh() -> Mesh:
+    """All devices of this process."""
+    return Mesh(np.array(jax.local_devices()), (DATASET,))
+
+
+def iterate_batches(num_datasets: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Indices of the data sets in each batch, and which of them are wanted: the last batch is filled up with copies.
+
+    Data sets are dealt out to the devices like cards, so that all have work even if there are few.
+    """
+    dealt = np.arange(size).reshape(-1, local_mesh().size).T.ravel()
+    for first in range(0, num_datasets, size):
+        yield np.minimum(first + dealt, num_datasets - 1), first + dealt < num_datasets
+
+
+def run_importance(
+    model: BehaviorModel,
+    observations: Observations,
+    keys: Key[Array, " dataset"],
+    settings: ImportanceSettings,
+    learnt: Mixture | None = None,
+    *,
+    is_wanted: np.ndarray | None = None,
+) -> ImportanceBatch:
+    """Importance sampling of a batch, from the beginning or going on from what was learnt.
+
+    Only data sets that are wanted have meaningful results.
+    """
+    if learnt is None:
+        fresh = start_mixture(model.num_free, settings.num_components)
+        learnt = jax.tree.map(lambda array: np.broadcast_to(array, (len(keys), *array.shape)), fresh)
+    return _on_devices(_importance_program(settings), model, is_wanted, observations, keys, learnt)
+
+
+def run_nuts(
+    model: BehaviorModel,
+    observations: Observations,
+    importance: ImportanceBatch,
+    keys: Key[Array, " dataset"],
+    settings: NutsSettings,
+    *,
+    is_wanted: np.ndarray | None = None,
+) -> Chain:
+    """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
+    start = (importance.proposal, importance.whitening, importance.starts)
+    return _on_devices(_nuts_program(settings), model, is_wanted, observations, start, keys)
+
+
+def compute_pointwise(
+    model: BehaviorModel,
+    observations: Observations,
+    values: dict[str, Float[Array, "dataset chain draw ..."]],
+    *,
+    is_wanted: np.ndarray | None = None,
+) -> Float[Array, "dataset chain draw condition trial"]:
+    """Pointwise log likelihood of every draw of a batch."""
+    return _on_devices(_pointwise_program, model, is_wanted, observations, values)
+
+
+def compute_correction(
+    model: BehaviorModel,
+    fast: Observations,
+    careful: Observations,
+    values: dict[str, Float[Array, "dataset chain draw ..."]],
+    *,
+    is_wanted: np.ndarray | None = None,
+) -> Float[Array, "dataset chain draw"]:
+    """Log likelihood of every draw of a batch by the careful rule, minus that by the fast one.
+
+    Args:
+        model: the behaviour model.
+        fast: what samplers saw. careful: all trials.
+        values: of the draws.
+        is_wanted: which data sets need a meaningful result.
+    """
+    return _on_devices(_correction_program, model, is_wanted, fast, careful, values)
+
+
+def _on_devices(program: Any, model: BehaviorModel, is_wanted: np.ndarray | None, *batch: Any) -> Any:
+    """Run a program with each device holding its part of the batch."""
+    arrays, static = eqx.partition(model, eqx.is_array)
+    mesh = local_mesh()
+    if is_wanted is None:
+        is_wanted = np.ones(jax.tree.leaves(batch)[0].shape[0], bool)
+    # Placed explicitly, so that a batch from the host and one that is already on the devices share a compiled program.
+    arrays = jax.device_put(arrays, NamedSharding(mesh, PartitionSpec()))
+    batch = jax.device_put((is_wanted, *batch), NamedSharding(mesh, PartitionSpec(DATASET)))
+    return _compiled(program, _Static(static))(arrays, *batch)
+
+
+class _Static:
+    """A hashable wrapper: models with the same structure share one compiled program."""
+
+    def __init__(self, static: Any) -> None:
+        self.tree, self._leaves = static, tuple(jax.tree_util.tree_leaves(static))
+        self._structure = jax.tree_util.tree_structure(static)
+
+    def __hash__(self) -> int:
+        return hash((self._structure, self._leaves))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and (self._structure, self._leaves) == (other._structure, other._leaves)
+
+
+@functools.cache
+def _compiled(program: Any, static: _Static) -> Any:
+    mesh = local_mesh()
+    spec = PartitionSpec(DATASET)
+
+    def on_one_device(arrays: Any, *batch: Any) -> Any:
+        return program(eqx.combine(arrays, static.tree), *batch)
+
+    def everywhere(arrays: Any, *batch: Any) -> Any:
+        specs = (PartitionSpec(), *(spec for _ in batch))
+        mapped = jax.shard_map(on_one_device, mesh=mesh, in_specs=specs, out_specs=spec, check_vma=False)
+        return mapped(arrays, *batch)
+
+    # On CPUs LLVM's later optimisations take half of the compilation time and gain nothing here.
+    options = {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" else None
+    return jax.jit(everywhere, compiler_options=options)
+
+
+@functools.cache
+def _importance_program(settings: ImportanceSettings) -> Any:
+    def one(model: BehaviorModel, observations: Observations, key: Key[Array, ""], learnt: Mixture) -> ImportanceBatch:
+        draw_key, start_key = jax.random.split(key)
+        draws, proposal = draw_weighted(model, observations, settings, learnt, key=draw_key)
+        points = draws.z.reshape(-1, draws.z.shape[-1])
+        weights = jax.nn.softmax(jnp.where(jnp.isfinite(draws.log_weight), draws.log_weight, -jnp.inf).ravel())
+        weights = jnp.where(jnp.isnan(weights), 1 / weights.size, weights)
+        centre, covariance = weighted_moments(points, weights)
+        floor = 1e-3 * proposal.expected.scale**2 + 1e-3 * jnp.diagonal(covariance)
+        factor = jnp.linalg.cholesky(covariance + jnp.diag(floor))
+        # Each chain starts at an importance-resampled draw of its own block.
+        chosen = jax.vmap(jax.random.categorical)(
+            jax.random.split(start_key, settings.num_blocks), jnp.maximum(draws.log_weight, -1e30)
+        )
+        starts = jnp.take_along_axis(draws.z, chosen[:, None, None], axis=1)[:, 0]
+        return ImportanceBatch(draws.values, draws.log_weight, proposal, Whitening(centre, factor), starts)
+
+    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
+        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), CHUNK_SIZE, is_wanted, batch)
+
+    return program
+
+
+@functools.cache
+def _nuts_program(settings: NutsSettings) -> Any:
+    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
+        size = len(is_wanted) if model.is_power_law else CHUNK_SIZE
+        return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
+
+    def chunk(
+        model: BehaviorModel,
+        observations: Observations,
+        start: tuple[Proposal, Whitening, Array],
+        keys: Key[Array, " dataset"],
+    ) -> Chain:
+        proposal, whitening, starts = start
+        num_datasets, num_chains = starts.shape[:2]
+        # One flat axis over data sets and chains: nested ones are traced again and again inside the sampler's loops.
+        of_dataset = jnp.repeat(jnp.arange(num_datasets), num_chains)
+        repeated: Any = jax.tree.map(lambda array: array[of_dataset], (observations, proposal, whitening))
+        chain_keys = jax.vmap(lambda key: jax.random.split(key, num_chains))(keys).reshape(-1)
+        flat_starts = starts.reshape(num_datasets * num_chains, -1)
+
+        def one(data: Observations, offers: Proposal, scale: Whitening, start: Array, key: Key[Array, ""]) -> Chain:
+            return run_chain(model, data, offers, scale, start, settings, key=key)
+
+        chains = jax.vmap(one)(repeated[0], repeated[1], repeated[2], flat_starts, chain_keys)
+        return jax.tree.map(lambda array: array.reshape(num_datasets, num_chains, *array.shape[1:]), chains)
+
+    return program
+
+
+def _in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) -> Any:
+    """Run a batch chunk by chunk and skip chunks of which nothing is wanted: few data sets take little time."""
+    run = jax.jit(run)  # traced once, for its shape and for its results
+    num = len(is_wanted)
+    size = next(divisor for divisor in range(min(size, num), 0, -1) if num % divisor == 0)
+    shape = jax.eval_shape(run, *jax.tree.map(lambda array: array[:size], batch))
+
+    def skip(_: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
+
+    def step(chunk: tuple[Array, tuple[Any, ...]]) -> Any:
+        return jax.lax.cond(jnp.any(chunk[0]), lambda parts: run(*parts), skip, chunk[1])
+
+    chunks = jax.tree.map(lambda array: array.reshape(num // size, size, *array.shape[1:]), (is_wanted, batch))
+    return jax.tree.map(lambda array: array.reshape(num, *array.shape[2:]), jax.lax.map(step, chunks))
+
+
+def _pointwise_program(
+    model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]
+) -> Array:
+    def one(observations: Observations, values: dict[str, Array]) -> Array:
+        return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
+
+    return _in_chunks(jax.vmap(one), CHUNK_SIZE, is_wanted, (observations, values))
+
+
+def _correction_program(
+    model: BehaviorModel, is_wanted: Array, fast: Observations, careful: Observations, values: dict[str, Array]
+) -> Array:
+    def one(fast: Observations, careful: Observations, draw: dict[str, Array]) -> Array:
+        return model.log_likelihood(draw, careful) - model.log_likelihood(draw, fast, is_fast=True)
+
+    def all_draws(fast: Observations, careful: Observations, draws: dict[str, Array]) -> Array:
+        # One chain's draws after the other: with thousands of trials they do not fit into memory together.
+        return jax.lax.map(jax.vmap(lambda draw: one(fast, careful, draw)), draws)
+
+    return _in_chunks(jax.vmap(all_draws), CHUNK_SIZE, is_wanted, (fast, careful, values))

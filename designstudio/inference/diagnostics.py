@@ -1,0 +1,118 @@
+"""Whether a fit can be trusted: diagnostics for many data sets, and the verdict."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from designstudio.inference.convergence import compute_ess, compute_rhat
+from designstudio.inference.pareto import smooth_weights
+from designstudio.inference.settings import FitSettings
+
+Draws = dict[str, Float[np.ndarray, "dataset chain draw ..."]]
+
+
+class WeightCheck(NamedTuple):
+    """Importance weights of many data sets.
+
+    Attributes:
+        log_weight: Pareto-smoothed and normalised over all draws of a data set.
+        khat: Pareto k-hat, infinite where no tail could be fitted.
+        ess: Kish's effective draws of the raw weights.
+        log_evidence: log marginal likelihood of the data.
+    """
+
+    log_weight: Float[np.ndarray, "dataset block draw"]
+    khat: Float[np.ndarray, " dataset"]
+    ess: Float[np.ndarray, " dataset"]
+    log_evidence: Float[np.ndarray, " dataset"]
+
+
+class ChainCheck(NamedTuple):
+    """Chains of many data sets: the worst over the parameters."""
+
+    rhat: Float[np.ndarray, " dataset"]
+    ess: Float[np.ndarray, " dataset"]
+    worst: list[str]
+
+
+def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> WeightCheck:
+    """Smooth importance weights and say how good they are."""
+    raw = np.asarray(log_weight, float).reshape(len(log_weight), -1)
+    raw = np.where(np.isnan(raw), -np.inf, raw)
+    largest = np.max(raw, axis=1)
+    is_usable = np.isfinite(largest)
+    shifted = np.where(is_usable[:, None], raw - np.where(is_usable, largest, 0.0)[:, None], 0.0)
+    weights = np.exp(shifted)
+    ess = np.where(is_usable, weights.sum(1) ** 2 / (weights**2).sum(1), 0.0)
+    with np.errstate(divide="ignore"):
+        log_evidence = np.where(is_usable, largest + np.log(weights.mean(1)), -np.inf)
+    # Impossible draws have no weight; the tail fit wants finite numbers.
+    log_w, tail_khat = smooth_weights(np.maximum(shifted, -700.0))
+    smoothed = np.where(is_usable[:, None] & np.isfinite(raw), log_w, -np.inf)
+    # If all tail weights are equal, either none counts, or all do.
+    equal = np.where(ess > raw.shape[1] / 2, 0.0, np.inf)
+    khat = np.where(is_usable, np.where(np.isnan(tail_khat), equal, tail_khat), np.inf)
+    return WeightCheck(smoothed.reshape(log_weight.shape), khat, ess, log_evidence)
+
+
+def check_chains(draws: Draws) -> ChainCheck:
+    """Rank-normalised split R-hat and bulk effective draws, the worst over parameters."""
+    names, columns = [], []
+    for name, values in draws.items():
+        entries = np.asarray(values, float).reshape(*values.shape[:3], -1)
+        for k in range(entries.shape[-1]):
+            names.append(name if values.ndim == 3 else f"{name}[{k}]")
+            columns.append(entries[..., k])
+    stacked = np.stack(columns, axis=1)
+    # A chain that never moves has no R-hat: that is as bad as can be.
+    is_stuck = np.ptp(stacked, axis=-1).min(-1) == 0
+    safe = np.where(is_stuck[:, :, None, None], np.random.default_rng(0).normal(size=stacked.shape[-2:]), stacked)
+    rhat = np.where(is_stuck, np.inf, compute_rhat(safe))
+    ess = np.where(is_stuck, 1.0, compute_ess(safe))
+    worst = [names[i] for i in np.argmax(rhat, axis=1)]
+    return ChainCheck(rhat.max(1), ess.min(1), worst)
+
+
+def judge_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
+    """Why the importance sampling of each data set cannot be used; empty where it can."""
+    reasons = []
+    for khat, ess in zip(check.khat, check.ess, strict=True):
+        if not khat < settings.max_khat:
+            reasons.append(f"k-hat {khat:.2f} of the importance weights is not below {settings.max_khat:g}")
+        elif ess < settings.min_ess:
+            reasons.append(f"{ess:.0f} effective draws are fewer than {settings.min_ess:g}")
+        else:
+            reasons.append("")
+    return reasons
+
+
+def judge_chains(check: ChainCheck, divergent: Float[np.ndarray, " dataset"], settings: FitSettings) -> list[str]:
+    """Why the chains of each data set cannot be used; empty where they can."""
+    reasons = []
+    for rhat, ess, worst, share in zip(check.rhat, check.ess, check.worst, divergent, strict=True):
+        if not rhat <= settings.max_rhat:
+            reasons.append(f"R-hat {rhat:.3f} of {worst} is above {settings.max_rhat:g}")
+        elif not ess >= settings.min_ess:
+            reasons.append(f"{ess:.0f} effective draws are fewer than {settings.min_ess:g}")
+        elif share > settings.max_divergent:
+            reasons.append(f"{share:.0%} of the trajectories diverge, more than {settings.max_divergent:.0%}")
+        else:
+            reasons.append("")
+    return reasons
+
+
+def resample(
+    log_weight: Float[np.ndarray, "dataset block draw"], num_draws: int, rng: list[np.random.Generator]
+) -> np.ndarray:
+    """Indices of equally weighted draws, block by block, by systematic resampling in random order."""
+    num_datasets, num_blocks, size = log_weight.shape
+    chosen = np.zeros((num_datasets, num_blocks, num_draws), int)
+    for i in range(num_datasets):
+        for k in range(num_blocks):
+            largest = log_weight[i, k].max()
+            weights = np.exp(log_weight[i, k] - largest) if np.isfinite(largest) else np.ones(size)
+            ends = np.cumsum(weights) / weights.sum()
+            points = (np.arange(num_draws) + rng[i].uniform()) / num_draws
+            chosen[i, k] = rng[i].permutation(np.minimum(np.searchsorted(ends, points), size - 1))
+    return chosen

@@ -1,0 +1,98 @@
+"""The numbers that a group is about: each free parameter, or each condition's entry of it, with its scale and prior."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from designstudio.inference.hierarchical.scales import Scale
+from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.priors import AbstractPrior
+
+# What the spread's half-normal prior has of the standard deviation of the analysis prior. An analysis prior covers whoever
+# might come, in whatever experiment; the people of one group differ less than that. With a half the subjects of a group may
+# still, now and then, differ as much as the analysis prior allows (two sd), while a few subjects cannot make the group wider
+# than the prior; like every half-normal it has its highest density at no spread at all, so it does not invent differences.
+SPREAD_SHARE = 0.5
+
+
+# On the host while a group is prepared, on a device while it is sampled.
+AnyArray = Any
+
+
+class Group(NamedTuple):
+    """Mean and standard deviation of the subjects, on the scale of the group."""
+
+    location: Float[AnyArray, "*chain entry"]
+    spread: Float[AnyArray, "*chain entry"]
+
+
+class Hyperprior(NamedTuple):
+    """Location is Normal(centre, scale²), spread is HalfNormal(spread)."""
+
+    centre: Float[np.ndarray, " entry"]
+    scale: Float[np.ndarray, " entry"]
+    spread: Float[np.ndarray, " entry"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One number of each subject.
+
+    Attributes:
+        name: of the parameter.
+        condition: which of its entries; None if the parameter is shared by all conditions.
+        prior: of the separate fits, from which the group's scale and hyperpriors come.
+    """
+
+    name: str
+    condition: int | None
+    prior: AbstractPrior
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which the group is normal."""
+        return Scale(self.prior.support)
+
+    def pick(self, posterior: xr.Dataset) -> Float[np.ndarray, "subject draw"]:
+        """All draws of this number."""
+        array = posterior[self.name]
+        array = array if self.condition is None else array.isel(condition=self.condition)
+        return array.transpose("dataset", "chain", "draw").values.reshape(array.sizes["dataset"], -1)
+
+    def label(self, suffix: str) -> str:
+        """Name of a quantity of this entry."""
+        return f"{self.name}_{suffix}" + ("" if self.condition is None else f"[{self.condition}]")
+
+
+def list_entries(model: BehaviorModel) -> tuple[Entry, ...]:
+    """All entries of a model, in its order."""
+    entries = []
+    for name, prior in model.priors.items():
+        conditions = range(model.num_conditions) if name in model.per_condition else (None,)
+        entries += [Entry(name, condition, prior) for condition in conditions]
+    return tuple(entries)
+
+
+def stretch(entries: tuple[Entry, ...], values: Values) -> tuple[Float[Array, " entry"], Float[Array, ""]]:
+    """A subject's point on the scale of the group, and the log volume of points per volume of parameters."""
+    parts = [
+        entry.scale.stretch(values[entry.name] if entry.condition is None else values[entry.name][entry.condition])
+        for entry in entries
+    ]
+    points, log_slopes = zip(*parts, strict=True)
+    return jnp.stack(points), jnp.sum(jnp.stack(log_slopes))
+
+
+def choose_hyperprior(entries: tuple[Entry, ...]) -> Hyperprior:
+    """The group's location is where the analysis prior is; its spread is some of the analysis prior's."""
+    centre, scale = np.transpose([entry.scale.moments(entry.prior) for entry in entries]).astype(np.float32)
+    return Hyperprior(centre, scale, SPREAD_SHARE * scale)
+
+
+def lay_out_draws(entries: tuple[Entry, ...], posterior: xr.Dataset) -> Float[np.ndarray, "entry subject draw"]:
+    """Draws of all subjects on the scale of the group."""
+    return np.stack([entry.scale.forward(entry.pick(posterior)) for entry in entries])

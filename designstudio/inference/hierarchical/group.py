@@ -1,0 +1,111 @@
+"""Weighted draws of a group, and the bank of places that they were weighed by."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Array, Key
+
+from designstudio.inference.hierarchical.entries import Group, Hyperprior
+from designstudio.inference.hierarchical.marginal import (
+    NUM_COMPONENTS,
+    ROUND,
+    Bank,
+    Frame,
+    WeightedGroups,
+    draw_groups,
+    improve,
+)
+from designstudio.inference.hierarchical.members import Members
+from designstudio.inference.hierarchical.pilot import find_pilot, focus
+from designstudio.inference.mixture import start_mixture
+
+# A bank that was made for another group has few places for this one, so group and bank take turns until both have settled:
+# until the group moves by less than this share of its own uncertainty, and that changes by less than this share of itself.
+MOST_TURNS, SETTLED = 8, 0.35
+# Places of each subject in the last bank, and how much smaller those before it are.
+BANK_SIZE, SMALLER = 24_000, 6
+# Rounds of each turn in which the proposal of the group learns, and those with the last bank.
+NUM_ROUNDS, NUM_LAST_ROUNDS = 5, 2
+# Weighted draws for each one that is wanted.
+SURPLUS = 2
+
+
+class SampledGroup(NamedTuple):
+    """Weighted draws, and the bank they were weighed by."""
+
+    draws: WeightedGroups
+    bank: Bank
+
+
+def sample_group(
+    members: Members,
+    hyperprior: Hyperprior,
+    separate: np.ndarray,
+    num_draws: int,
+    *,
+    key: Key[Array, ""],
+    report: Callable[[float], None],
+) -> SampledGroup:
+    """The posterior of a group, its subjects integrated out.
+
+    Args:
+        members: its subjects. hyperprior: of the group.
+        separate: estimates of the subjects, over (subject, entry).
+        num_draws: in the end. key: of all random numbers.
+        report: called with the share of the work that is done.
+    """
+    pilot_key, root = jax.random.split(key)
+    group, learnt = find_pilot(members.parts, hyperprior, separate, members.has, key=pilot_key)
+    report(1 / (MOST_TURNS + 2))
+    count = members.has.sum(axis=0)
+    frame = Frame(group.location, np.log(group.spread), group.spread / np.sqrt(count), 1 / np.sqrt(2 * count))
+    proposal = start_mixture(2 * len(count), NUM_COMPONENTS)
+    before = None
+    for turn in range(MOST_TURNS):
+        bank_key, learn_key, draw_key, focus_key = jax.random.split(jax.random.fold_in(root, turn), 4)
+        bank = members.fill_bank(learnt, BANK_SIZE // SMALLER, bank_key)
+        for round_key in jax.random.split(learn_key, NUM_ROUNDS):
+            proposal = improve(bank, hyperprior, frame, proposal, round_key)
+        found = _average(draw_groups(bank, hyperprior, frame, proposal, ROUND, draw_key))
+        learnt, _ = focus(members.parts, found.people, learnt, key=focus_key)
+        report((turn + 2) / (MOST_TURNS + 2))
+        if before is not None and _has_settled(before, found):
+            break
+        before = found
+    bank_key, learn_key, draw_key = jax.random.split(jax.random.fold_in(root, MOST_TURNS), 3)
+    bank = members.fill_bank(learnt, BANK_SIZE, bank_key)
+    for round_key in jax.random.split(learn_key, NUM_LAST_ROUNDS):
+        proposal = improve(bank, hyperprior, frame, proposal, round_key)
+    return SampledGroup(draw_groups(bank, hyperprior, frame, proposal, SURPLUS * num_draws, draw_key), bank)
+
+
+class _Found(NamedTuple):
+    """What a turn has found.
+
+    Attributes:
+        people: where people of the group are, its own uncertainty included.
+        mean, sd: of locations and log spreads.
+    """
+
+    people: Group
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+def _average(draws: WeightedGroups) -> _Found:
+    weights = np.asarray(jax.nn.softmax(draws.log_weight), float)
+    location, spread = (np.asarray(array, float) for array in draws.group)
+    quantities = np.concatenate([location, np.log(spread)], axis=1)
+    mean = weights @ quantities
+    sd = np.sqrt(weights @ (quantities - mean) ** 2)
+    centre = mean[: location.shape[1]]
+    people = np.sqrt(weights @ (spread**2 + (location - centre) ** 2))
+    return _Found(Group(centre.astype(np.float32), people.astype(np.float32)), mean, sd)
+
+
+def _has_settled(before: _Found, now: _Found) -> bool:
+    moved = np.abs(now.mean - before.mean) / now.sd
+    changed = np.abs(np.log(now.sd / before.sd))
+    return bool(max(moved.max(), changed.max()) < SETTLED)

@@ -1,0 +1,139 @@
+"""Pool subjects: trials and separate posteriors in, the group and its subjects out."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, Key
+
+from designstudio.errors import StudioError
+from designstudio.inference.diagnostics import WeightCheck, check_weights, resample
+from designstudio.inference.hierarchical.entries import Group, choose_hyperprior, lay_out_draws, list_entries
+from designstudio.inference.hierarchical.group import SURPLUS, SampledGroup, sample_group
+from designstudio.inference.hierarchical.labels import judge_group, judge_subjects, label_group, label_subjects
+from designstudio.inference.hierarchical.marginal import choose_places
+from designstudio.inference.hierarchical.members import gather_members
+from designstudio.inference.progress import Progress, ProgressCallback
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue
+
+FEWEST_SUBJECTS = 2
+
+
+def pool_subjects(
+    posterior: xr.DataTree,
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    *,
+    fixed: Mapping[str, FixedValue] = NOTHING_FIXED,
+    seed: int = 0,
+    num_draws: int = 1000,
+    num_chains: int = 4,
+    progress: ProgressCallback | None = None,
+) -> xr.DataTree:
+    """Partial pooling of the subjects of a group.
+
+    Args:
+        posterior: what `fit_datasets` made of the trials, one data set for each subject. Failed fits are left out and named.
+        model: the model that was fitted; its fixed parameters have no group.
+        trials: that were fitted. fixed: values of the model's fixed parameters.
+        seed: of all random numbers. The order of the subjects does not matter.
+        num_draws: draws in each block. num_chains: blocks of draws, which take the place of chains.
+        progress: called now and then.
+
+    Returns:
+        A DataTree with the groups
+
+        - `group`: for each parameter `<name>_median`, the value of the median subject, and `<name>_spread`, the standard
+            deviation over subjects on the scale of the group (see `designstudio.inference.hierarchical`);
+        - `posterior`: the pooled draws of every subject, laid out as the separate ones;
+        - `diagnostics`: for each subject `num_supporting`, the effective number of places that its pooled draws come from,
+            and `is_good`, false with a `reason` if they are too few;
+        - `convergence`: of the group `khat` and `ess` of its weights, `bank_error`, the error in nats of its log likelihood
+            that is due to the number of places, and `is_good`, false with a `reason` if it cannot be trusted;
+        - `excluded`: the subjects that were left out, with the reasons of their fits.
+
+    Raises:
+        StudioError: if the posterior was made with another model or from other trials, or fewer than two fits are good.
+    """
+    _check_origin(posterior, model, trials)
+    is_good: Any = posterior["diagnostics"]["is_good"].values
+    if is_good.sum() < FEWEST_SUBJECTS:
+        raise StudioError(
+            f"A group needs at least {FEWEST_SUBJECTS} subjects with a good fit, but {is_good.sum()} were given."
+        )
+    # In the order of their numbers, so that the order of subjects in the data changes nothing.
+    good = np.flatnonzero(is_good)
+    rank = np.argsort(trials["dataset"].values[good], kind="stable")
+    entries, given = list_entries(model), posterior["posterior"].to_dataset()
+    separate = lay_out_draws(entries, given.isel(dataset=good[rank])).mean(axis=-1).T
+    members = gather_members(model, trials, fixed, entries, good[rank])
+    group_key, resample_key = jax.random.split(jax.random.key(seed))
+    report = _Reporter(progress, len(good))
+    hyperprior, num_in_all = choose_hyperprior(entries), num_chains * num_draws
+    sampled = sample_group(members, hyperprior, separate, num_in_all, key=group_key, report=report)
+    check = check_weights(np.asarray(sampled.draws.log_weight, float).reshape(1, num_chains, -1))
+    group, points, support = _draw_equally(sampled, check, seed, key=resample_key)
+    report(1.0)
+    # Back in the order of the data.
+    points, support = np.moveaxis(points[:, :, np.argsort(rank)], (2, 3), (1, 0)), support[np.argsort(rank)]
+    given = given.isel(dataset=good)
+    tree = xr.DataTree.from_dict(
+        {
+            "group": label_group(entries, group, given),
+            "posterior": label_subjects(entries, points, given),
+            "diagnostics": judge_subjects(support, given),
+            "convergence": judge_group(float(check.khat[0]), float(check.ess[0]), support),
+            "excluded": posterior["diagnostics"].to_dataset()[["reason"]].isel(dataset=np.flatnonzero(~is_good)),
+        }
+    )
+    settings = {"num_draws": num_draws, "num_chains": num_chains}
+    tree.attrs = {**posterior.attrs, "settings": json.dumps(settings), "seed": seed}
+    return tree
+
+
+def _check_origin(posterior: xr.DataTree, model: BehaviorModel, trials: xr.Dataset) -> None:
+    """Separate and pooled estimates can only be compared if they are about the same."""
+    ours = {name: str(prior) for name, prior in model.priors.items()}
+    theirs = json.loads(posterior.attrs["priors"])
+    if ours != theirs or posterior.attrs["cost"] != model.actor.cost.name:
+        raise StudioError(
+            "The posterior was fitted with another cost or other priors than this model's: give its own model."
+        )
+    numbers: Any = posterior["posterior"]["dataset"].values
+    if not np.array_equal(numbers, trials["dataset"].values):
+        raise StudioError("The posterior is that of other data sets than these trials: give its own trials.")
+
+
+def _draw_equally(
+    sampled: SampledGroup, check: WeightCheck, seed: int, *, key: Key[Array, ""]
+) -> tuple[Group, Float[np.ndarray, "chain draw subject entry"], Float[np.ndarray, " subject"]]:
+    """Equally weighted groups, the subjects of each, and how many places each subject was chosen from."""
+    _, num_chains, num_weighted = check.log_weight.shape
+    num_draws, rng = num_weighted // SURPLUS, np.random.default_rng(seed)
+    chosen = (resample(check.log_weight, num_draws, [rng])[0] + num_weighted * np.arange(num_chains)[:, None]).ravel()
+    flat = Group(*(np.asarray(array)[chosen] for array in sampled.draws.group))
+    place, support = choose_places(sampled.bank, flat, key)
+    points = sampled.bank.points[np.arange(len(support)), np.asarray(place)]
+    # What a subject's data do not speak of is what the group says.
+    anywhere = flat.location[:, None] + flat.spread[:, None] * rng.normal(size=points.shape)
+    points = np.where(sampled.bank.has, points, anywhere)
+    group = Group(*(array.reshape(num_chains, num_draws, -1) for array in flat))
+    return group, points.reshape(num_chains, num_draws, *points.shape[1:]).astype(float), np.asarray(support, float)
+
+
+class _Reporter:
+    """Tells how far pooling is, as if it were a number of subjects."""
+
+    def __init__(self, progress: ProgressCallback | None, num_subjects: int) -> None:
+        self._progress, self._num_subjects, self._started = progress, num_subjects, time.monotonic()
+
+    def __call__(self, share: float) -> None:
+        if self._progress is not None:
+            seconds = time.monotonic() - self._started
+            num_done, left = int(share * self._num_subjects), seconds * (1 / share - 1)
+            self._progress(Progress(num_done, self._num_subjects, 0, seconds, left, "pooling"))

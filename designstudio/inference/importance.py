@@ -1,0 +1,148 @@
+"""Importance sampling in observable coordinates: no warm-up, no trees, one batch.
+
+A proposal from the regression alone is nearly the posterior of a confounded design, and covers that of any other. A few
+rounds improve it where the data say more: draw, weight by the exact posterior, temper the weights until enough draws count,
+refit the mixture. Only the last round's draws are used, with their exact weights, so the rounds cost efficiency, never
+correctness.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from designstudio.inference.coordinates import Guess, guess
+from designstudio.inference.mixture import (
+    Mixture,
+    Weights,
+    draw_from_mixture,
+    mixture_log_density,
+    place_components,
+    refit_mixture,
+    start_mixture,
+)
+from designstudio.inference.settings import ImportanceSettings
+from designstudio.inference.target import locate_with_density
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import Observations
+
+# Steps of expectation-maximisation in each round.
+NUM_REFITS = 2
+
+
+Evaluated = tuple[Float[Array, ""], dict[str, Float[Array, "..."]]]
+
+
+class Proposal(NamedTuple):
+    """What the last draws came from: a mixture in units of the regression's guess."""
+
+    expected: Guess
+    mixture: Mixture
+
+    def draw(self, num_draws: int, *, key: Key[Array, ""]) -> Float[Array, "draw coordinate"]:
+        """Independent draws, in coordinates."""
+        points = draw_from_mixture(self.mixture, self.expected.is_slack, num_draws, key=key)
+        return self.expected.centre + self.expected.scale * points
+
+    def log_density(self, z: Float[Array, "draw coordinate"]) -> Weights:
+        """Log density of coordinates."""
+        points = (z - self.expected.centre) / self.expected.scale
+        density = mixture_log_density(self.mixture, self.expected.is_slack, points)
+        return density - jnp.sum(jnp.log(self.expected.scale))
+
+
+class WeightedDraws(NamedTuple):
+    """Draws of one data set, or of many along leading axes.
+
+    Attributes:
+        z: coordinates.
+        values: what was found there: the parameters.
+        log_weight: log posterior minus log proposal density, not normalised.
+    """
+
+    z: Float[Array, "*set block draw coordinate"]
+    values: dict[str, Float[Array, "block draw ..."]]
+    log_weight: Float[Array, "*set block draw"]
+
+
+def draw_weighted(
+    model: BehaviorModel,
+    observations: Observations,
+    settings: ImportanceSettings,
+    learnt: Mixture | None = None,
+    *,
+    key: Key[Array, ""],
+    evaluate: Callable[[Float[Array, " coordinate"]], Evaluated] | None = None,
+) -> tuple[WeightedDraws, Proposal]:
+    """Importance sampling of one data set's posterior.
+
+    Args:
+        model: the behaviour model.
+        observations: one data set.
+        settings: how many draws, and how often the proposal is refitted.
+        learnt: what an earlier run has learnt, to go on from; without a share for any t component, start afresh.
+        key: random key of this data set.
+        evaluate: log density of coordinates, and what is found there; by default their posterior, and the parameters.
+
+    Returns:
+        Draws with leading axis block, and the proposal they came from.
+    """
+    place_key, draw_key = jax.random.split(key)
+    expected = guess(model, observations)
+
+    def posterior(z: Float[Array, " coordinate"]) -> Evaluated:
+        density, located = locate_with_density(model, z, observations, folds=False)
+        return density, located.values
+
+    def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
+        proposal = Proposal(expected, mixture)
+        z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
+        density, values = jax.vmap(evaluate or posterior)(z)
+        return WeightedDraws(z, values, density - proposal.log_density(z))
+
+    def learn(mixture: Mixture, draws: WeightedDraws) -> Mixture:
+        points = (draws.z - expected.centre) / expected.scale
+        weights = temper(draws.log_weight, settings.block_size // 8)
+        placed = place_components(mixture, points, weights, key=place_key)
+        is_fresh = mixture.log_share[1] == -jnp.inf
+        mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
+        return jax.lax.fori_loop(
+            0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_slack, points, weights), mixture
+        )
+
+    # One loop for draws to learn from and draws to keep: the posterior, most of the program, is compiled once.
+    def step(mixture: Mixture, index: Array) -> tuple[Mixture, WeightedDraws]:
+        draws = weigh(mixture, index)
+        return jax.lax.cond(index < settings.num_rounds, learn, lambda mixture, _: mixture, mixture, draws), draws
+
+    if learnt is None:
+        learnt = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
+    mixture, draws = jax.lax.scan(step, learnt, jnp.arange(settings.num_rounds + settings.num_blocks))
+    return jax.tree.map(lambda array: array[settings.num_rounds :], draws), Proposal(expected, mixture)
+
+
+def temper(log_weights: Weights, num_effective: int) -> Weights:
+    """Normalised weights to the largest power, at most 1, that leaves this many effective draws."""
+
+    def effective(power: Array) -> Array:
+        return effective_draws(power * log_weights)
+
+    def halve(_: int, interval: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = interval
+        middle = (low + high) / 2
+        is_enough = effective(middle) >= num_effective
+        return jnp.where(is_enough, middle, low), jnp.where(is_enough, high, middle)
+
+    log_weights = jnp.where(jnp.any(jnp.isfinite(log_weights)), log_weights, 0.0)
+    low, _ = jax.lax.fori_loop(0, 12, halve, (jnp.asarray(0.0), jnp.asarray(1.0)))
+    power = jnp.where(effective(jnp.asarray(1.0)) >= num_effective, 1.0, low)
+    # A power of 0 would give weight to what is impossible.
+    return jax.nn.softmax(jnp.where(jnp.isfinite(log_weights), jnp.maximum(power, 1e-4) * log_weights, -jnp.inf))
+
+
+def effective_draws(log_weights: Weights) -> Array:
+    """Kish's effective number of draws."""
+    normalised = jax.nn.softmax(log_weights)
+    return 1 / jnp.sum(normalised**2)

@@ -1,0 +1,1 @@
+"""Who acts: parameters, priors, perception, costs, actors, the likelihood of their responses, and their simulation."""

@@ -1,0 +1,60 @@
+"""The paper's own network, kept for comparison.
+
+It sees the raw parameters (mu_0, sigma_0, sigma, sigma_r and the cost's) and gives the three numbers of
+a = softplus(y_1 m^y_2 + y_3). Hidden layers of 16, 64, 16 and 8 units with swish, as in section 3.1.2 of the paper.
+"""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key
+
+from designstudio.model.actors.base import AbstractActor, AbstractPolicy, Box, Participant, Scalar, is_in_box
+from designstudio.model.costs.base import AbstractCost
+from designstudio.model.parameters import MU_0, SIGMA
+from designstudio.model.priors import Interval
+
+HIDDEN_SIZES = (16, 64, 16, 8)
+# Stimuli from the range of the prior means, scattered by up to 3.5 times the largest perceptual noise.
+_SCATTER = math.exp(3.5 * SIGMA.box.high)
+MEASUREMENT_BOX = Interval(MU_0.box.low / _SCATTER, MU_0.box.high * _SCATTER)
+
+
+class PaperActor(AbstractActor):
+    """Network from raw parameters to the coefficients of a power law."""
+
+    cost: AbstractCost = eqx.field(static=True)
+    box: Box = eqx.field(static=True)
+    layers: tuple[eqx.nn.Linear, ...]
+
+    def __init__(self, cost: AbstractCost, *, key: Key[Array, ""]) -> None:
+        self.cost = cost
+        parameter_box = tuple((parameter.name, parameter.box) for parameter in cost.all_parameters)
+        self.box = (("measurement", MEASUREMENT_BOX), *parameter_box)
+        sizes = (len(cost.all_parameters), *HIDDEN_SIZES, 3)
+        keys = jax.random.split(key, len(sizes) - 1)
+        self.layers = tuple(
+            eqx.nn.Linear(num_in, num_out, key=subkey)
+            for num_in, num_out, subkey in zip(sizes[:-1], sizes[1:], keys, strict=True)
+        )
+
+    def policy(self, participant: Participant) -> "PowerLawPolicy":
+        hidden = jnp.stack([participant[parameter.name] for parameter in self.cost.all_parameters])
+        for layer in self.layers[:-1]:
+            hidden = jax.nn.swish(layer(hidden))
+        return PowerLawPolicy(self.layers[-1](hidden))
+
+    def is_inside(self, participant: Participant, log_measurement: Scalar) -> Bool[Array, ""]:
+        return is_in_box({"measurement": jnp.exp(log_measurement), **participant}, self.box)
+
+
+class PowerLawPolicy(AbstractPolicy):
+    """a = softplus(y_1 m^y_2 + y_3)."""
+
+    coefficients: Float[Array, "3"]
+
+    def __call__(self, log_measurement: Scalar) -> Scalar:
+        factor, exponent, shift = self.coefficients
+        return jnp.log(jax.nn.softplus(factor * jnp.exp(exponent * log_measurement) + shift))

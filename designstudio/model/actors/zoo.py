@@ -1,0 +1,153 @@
+"""Trained actors in files, and those that come with the package.
+
+An actor file is one line of JSON (cost, architecture, training box, accuracy, versions) and the weights as raw numbers;
+see `designstudio.model.actors.leaves`. `load_actor("quadratic")` takes the package's own, `load_actor(Path("my.actor"))`
+any other.
+"""
+
+import dataclasses
+import importlib.metadata
+import math
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from designstudio.errors import ActorFileError, StudioError, UnknownNameError
+from designstudio.model.actors.accuracy import Accuracy
+from designstudio.model.actors.base import AbstractActor
+from designstudio.model.actors.leaves import read_header, read_leaves, write_leaves
+from designstudio.model.actors.training import Recipe, TrainingResult, build_actor
+from designstudio.model.costs.base import AbstractCost
+from designstudio.model.costs.registry import available_costs
+
+SUFFIX = ".actor"
+
+
+@dataclasses.dataclass(frozen=True)
+class ActorCard:
+    """What an actor file says about itself."""
+
+    path: Path
+    cost: str
+    recipe: Recipe
+    box: dict[str, tuple[float, float]]
+    accuracy: Accuracy
+    num_steps: int
+    training_seconds: float
+    versions: dict[str, str]
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of the file."""
+        return self.path.stat().st_size
+
+
+def save_actor(path: Path, result: TrainingResult) -> None:
+    """Write a trained actor."""
+    cost = result.actor.cost
+    header = {
+        "kind": "actor",
+        "cost": cost.name,
+        "probes": probe_cost(cost),
+        "recipe": dataclasses.asdict(result.recipe),
+        "box": {name: [interval.low, interval.high] for name, interval in result.actor.box},
+        "accuracy": dataclasses.asdict(result.accuracy),
+        "num_steps": result.num_steps,
+        "training_seconds": round(result.seconds, 1),
+        "versions": {name: importlib.metadata.version(name) for name in ("designstudio", "jax", "equinox")},
+    }
+    write_leaves(path, header, result.actor)
+
+
+def load_actor(source: str | Path) -> AbstractActor:
+    """A trained actor: by the name of its cost from the package's zoo, or from a file.
+
+    Raises:
+        UnknownNameError: if the zoo has no actor of that name.
+        ActorFileError: if the file is damaged, or made for another cost or version.
+    """
+    path = source if isinstance(source, Path) else _zoo_path(source)
+    card = read_card(path)
+    costs = available_costs()
+    if card.cost not in costs:
+        raise ActorFileError(
+            f"The actor {path.name!r} was trained for the cost {card.cost!r}, which is not registered. "
+            f"Available: {', '.join(costs)}; load the file that defines it first (--cost-file)."
+        )
+    cost = costs[card.cost]
+    if not _agree(read_header(path).get("probes"), probe_cost(cost)):
+        raise ActorFileError(
+            f"The actor {path.name!r} was trained for another version of the cost {cost.name!r}: the cost now gives "
+            "other values; train the actor again."
+        )
+    skeleton = eqx.filter_eval_shape(lambda: build_actor(cost, card.recipe, key=jax.random.key(0)))
+    skeleton = jax.tree.map(
+        lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf, skeleton
+    )
+    actor = read_leaves(path, skeleton)
+    if card.box != {name: (interval.low, interval.high) for name, interval in actor.box}:
+        raise ActorFileError(
+            f"The actor {path.name!r} was trained on another box than this version's for {cost.name!r}; train it again."
+        )
+    return actor
+
+
+def read_card(path: Path) -> ActorCard:
+    """What an actor file says about itself, without its weights.
+
+    Raises:
+        ActorFileError: if it is not an actor file.
+    """
+    header = read_header(path)
+    try:
+        if header["kind"] != "actor":
+            raise ActorFileError(f"The file {path.name!r} holds a {header['kind']}, not an actor.")
+        return ActorCard(
+            path=path,
+            cost=header["cost"],
+            recipe=Recipe(**header["recipe"]),
+            box={name: (low, high) for name, (low, high) in header["box"].items()},
+            accuracy=Accuracy(**header["accuracy"]),
+            num_steps=header["num_steps"],
+            training_seconds=header["training_seconds"],
+            versions=header["versions"],
+        )
+    except StudioError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ActorFileError(
+            f"The header of {path.name!r} is incomplete ({type(error).__name__}: {error}); make the actor again."
+        ) from None
+
+
+def zoo_paths() -> dict[str, Path]:
+    """The package's own actors, by cost, in the order of the costs."""
+    folder = Path(str(resources.files("designstudio.model.actors"))) / "zoo_weights"
+    paths = {path.stem: path for path in folder.glob(f"*{SUFFIX}")}
+    return {name: paths[name] for name in available_costs() if name in paths}
+
+
+def _zoo_path(name: str) -> Path:
+    paths = zoo_paths()
+    if name not in paths:
+        raise UnknownNameError("actor", name, paths)
+    return paths[name]
+
+
+def probe_cost(cost: AbstractCost) -> list[float]:
+    """A few values of the cost, by which a file recognises the cost it was trained for."""
+    responses, stimuli = jnp.array([0.5, 1.0, 2.0, 2.2]), jnp.array([1.0, 2.0, 1.0, 2.0])
+    middle = {p.name: jnp.asarray(0.3 * p.box.low + 0.7 * p.box.high) for p in cost.parameters}
+    return [round(float(value), 6) for value in cost(responses, stimuli, middle)]
+
+
+def _agree(stored: Any, current: list[float]) -> bool:
+    return (
+        isinstance(stored, list)
+        and len(stored) == len(current)
+        and all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-5) for a, b in zip(stored, current, strict=True))
+    )

@@ -1,0 +1,86 @@
+"""All costs by name: the seven of the paper, and those that a user registers."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from designstudio.errors import CostDefinitionError, UnknownNameError
+from designstudio.model.costs.absolute import Absolute
+from designstudio.model.costs.absolute_effort import AbsoluteEffort
+from designstudio.model.costs.asymmetric_quadratic import AsymmetricQuadratic
+from designstudio.model.costs.base import AbstractCost
+from designstudio.model.costs.function import CostFunction, FunctionCost, check_cost, load_module
+from designstudio.model.costs.inverted_gaussian import InvertedGaussian
+from designstudio.model.costs.linex import Linex
+from designstudio.model.costs.quadratic import Quadratic
+from designstudio.model.costs.quadratic_effort import QuadraticEffort
+from designstudio.model.parameters import Parameter
+
+# In the order of the paper's table: symmetric, symmetric with effort, asymmetric.
+_PAPER_COSTS: dict[str, AbstractCost] = {
+    cost.name: cost
+    for cost in (
+        Absolute(),
+        Quadratic(),
+        InvertedGaussian(),
+        AbsoluteEffort(),
+        QuadraticEffort(),
+        AsymmetricQuadratic(),
+        Linex(),
+    )
+}
+_USER_COSTS: dict[str, FunctionCost] = {}
+
+PAPER_COST_NAMES = tuple(_PAPER_COSTS)
+
+
+def get_cost(name: str) -> AbstractCost:
+    """The cost called `name`.
+
+    Raises:
+        UnknownNameError: if there is none; the message lists those there are.
+    """
+    costs = available_costs()
+    if name not in costs:
+        raise UnknownNameError("cost", name, costs)
+    return costs[name]
+
+
+def available_costs() -> dict[str, AbstractCost]:
+    """Every cost by name, user-written ones last."""
+    return {**_PAPER_COSTS, **_USER_COSTS}
+
+
+def register_cost(
+    *parameters: Parameter, name: str | None = None, formula: str = "user-written"
+) -> Callable[[CostFunction], FunctionCost]:
+    """Decorate a function of (response, stimulus, parameters) to make it a cost; see `designstudio.model.costs.function`.
+
+    Raises:
+        CostDefinitionError: if the name is taken by one of the package's costs, or the function cannot work.
+    """
+
+    def register(function: CostFunction) -> FunctionCost:
+        cost = FunctionCost(name or function.__name__, function, parameters, formula)
+        if cost.name in _PAPER_COSTS:
+            raise CostDefinitionError(f"The name {cost.name!r} belongs to a cost of the package; choose another.")
+        check_cost(cost)
+        _USER_COSTS[cost.name] = cost
+        return cost
+
+    return register
+
+
+def load_cost_file(path: str | Path) -> list[FunctionCost]:
+    """Run a user's Python file and return the costs that it registered.
+
+    Raises:
+        CostDefinitionError: if the file is missing, fails, or registers no cost.
+    """
+    before = dict(_USER_COSTS)
+    load_module(Path(path))
+    registered = [cost for name, cost in _USER_COSTS.items() if before.get(name) is not cost]
+    if not registered:
+        raise CostDefinitionError(
+            f"The cost file {Path(path).name!r} registers no cost: decorate a function with @register_cost()."
+        )
+    return registered

@@ -1,0 +1,66 @@
+"""The one numpyro model of behaviour: it simulates when no responses are given and conditions on them when they are.
+
+`likelihood="marginal"` integrates the measurements out, as every fit of the studio does. `likelihood="latent"` keeps one
+latent measurement for each trial, as in the paper; it is the cross-check, and what the benchmark compares with.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpyro
+import numpyro.distributions as dist
+from jaxtyping import Array, Float
+
+from designstudio.errors import UnknownNameError
+from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.likelihood.observations import Observations
+
+LIKELIHOODS = ("marginal", "latent")
+
+
+def behave(
+    model: BehaviorModel,
+    observations: Observations,
+    *,
+    likelihood: str = "marginal",
+    is_observed: bool = True,
+) -> Float[Array, "condition trial"]:
+    """A numpyro model of one data set.
+
+    Args:
+        model: actor, priors, and which parameters are free.
+        observations: stimuli, and responses if they are observed.
+        likelihood: `marginal` or `latent`.
+        is_observed: whether to condition on the responses; if not, they are simulated (site `log_response`).
+
+    Returns:
+        Logarithms of the responses.
+    """
+    if likelihood not in LIKELIHOODS:
+        raise UnknownNameError("likelihood", likelihood, LIKELIHOODS)
+    values: Values = {}
+    for name, prior in model.priors.items():
+        shape = (model.num_conditions,) if name in model.per_condition else ()
+        values[name] = numpyro.sample(name, prior.distribution().expand(shape).to_event(len(shape)))
+    if is_observed and likelihood == "marginal":
+        numpyro.factor("responses", model.log_likelihood(values, observations))
+        return observations.log_response
+    participants = model.spread(values, observations.fixed)
+    # One standard normal for each trial, scaled afterwards: the sampler then sees measurements on a common scale.
+    noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.log_stimulus.shape).to_event(2))
+    log_action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.log_stimulus, noise)
+    sigma_r = participants["sigma_r"][:, None]
+    if not is_observed:
+        # Motor noise has a site of its own, so that a simulation can give two designs the same noise.
+        motor_noise = numpyro.sample("motor_noise", dist.Normal(0, 1).expand(log_action.shape).to_event(2))
+        return numpyro.deterministic("log_response", log_action + sigma_r * motor_noise)
+    responses = (
+        dist.Normal(log_action, jnp.broadcast_to(sigma_r, log_action.shape)).mask(observations.is_present).to_event(2)
+    )
+    return numpyro.sample("log_response", responses, obs=observations.log_response)
+
+
+def _act(
+    model: BehaviorModel, participant: Values, log_stimulus: Float[Array, " trial"], noise: Float[Array, " trial"]
+) -> Float[Array, " trial"]:
+    """Logarithms of the actions in one condition."""
+    return jax.vmap(model.actor.policy(participant))(log_stimulus + participant["sigma"] * noise)

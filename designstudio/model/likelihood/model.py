@@ -1,0 +1,198 @@
+"""The behaviour model: who the participant may be, and how likely their responses are.
+
+A model says for every parameter whether it is *shared* by all conditions (the default), *per condition*, or *fixed* to a
+value that comes with the data (measured beforehand). Values of the free parameters are dicts: a scalar for a shared
+parameter, one number for each condition otherwise. Everything here is for one data set; vmap for many.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.model.actors.base import AbstractActor, AbstractBeliefActor
+from designstudio.model.likelihood.density import (
+    CORNERED,
+    QuadratureRule,
+    choose_fast_rule,
+    choose_rule,
+    response_log_density,
+)
+from designstudio.model.likelihood.observations import Moments, Observations
+from designstudio.model.parameters import Parameter, analysis_priors
+from designstudio.model.priors import AbstractPrior, PriorSet
+
+Values = dict[str, Float[Array, "..."]]
+LOG_TWO_PI = 1.8378770664093453
+
+
+class BehaviorModel(eqx.Module):
+    """An actor, the prior of a fit, and which parameters are shared, per condition or fixed."""
+
+    actor: AbstractActor
+    num_conditions: int = eqx.field(static=True)
+    per_condition: tuple[str, ...] = eqx.field(static=True)
+    fixed: tuple[str, ...] = eqx.field(static=True)
+    is_careful: bool = eqx.field(static=True)
+    _priors: tuple[tuple[str, AbstractPrior], ...] = eqx.field(static=True)
+
+    def __init__(
+        self,
+        actor: AbstractActor,
+        *,
+        num_conditions: int = 1,
+        per_condition: tuple[str, ...] | list[str] = (),
+        fixed: tuple[str, ...] | list[str] = (),
+        priors: PriorSet | None = None,
+        is_careful: bool = False,
+    ) -> None:
+        """Build a model.
+
+        Args:
+            actor: exact or amortized, for one cost.
+            num_conditions: how many conditions every data set has.
+            per_condition: parameters with one value for each condition.
+            fixed: parameters whose values come with the data.
+            priors: what the fit assumes; by default the paper's. Truncated to where the actor was trained.
+            is_careful: whether posteriors are explored by the careful rule of the likelihood from the beginning.
+
+        Raises:
+            StudioError: if a name is unknown, a parameter is both fixed and per condition, or nothing is free.
+        """
+        names = [parameter.name for parameter in actor.cost.all_parameters]
+        for name in (*per_condition, *fixed):
+            if name not in names:
+                raise UnknownNameError("parameter", name, names)
+        both = sorted(set(per_condition) & set(fixed))
+        if both:
+            raise StudioError(f"Parameter {both[0]!r} cannot be both fixed and per condition; name it once.")
+        if num_conditions < 1:
+            raise StudioError(f"A model needs at least 1 condition, but {num_conditions} was given.")
+        if set(fixed) == set(names):
+            raise StudioError(f"All of {', '.join(names)} are fixed: leave at least one parameter free.")
+        chosen = analysis_priors(actor.cost.all_parameters) if priors is None else priors
+        missing = [name for name in names if name not in chosen]
+        if missing:
+            raise StudioError(f"The priors have none for {missing[0]!r}; this model needs: {', '.join(names)}.")
+        self.actor = actor
+        self.num_conditions = num_conditions
+        self.is_careful = is_careful
+        # With one condition, "per condition" and "shared" are the same: keep one name for it.
+        self.per_condition = tuple(n for n in names if n in per_condition) if num_conditions > 1 else ()
+        self.fixed = tuple(name for name in names if name in fixed)
+        self._priors = tuple((name, _truncate(chosen[name], actor, name)) for name in names if name not in fixed)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters of the model, free and fixed."""
+        return self.actor.cost.all_parameters
+
+    @property
+    def priors(self) -> PriorSet:
+        """Priors of the free parameters."""
+        return PriorSet(dict(self._priors))
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of the free parameters."""
+        return tuple(name for name, _ in self._priors)
+
+    @property
+    def num_free(self) -> int:
+        """How many numbers are free: the dimension of the posterior."""
+        return sum(self.num_entries(name) for name in self.free)
+
+    def num_entries(self, name: str) -> int:
+        """How many values a free parameter has."""
+        return self.num_conditions if name in self.per_condition else 1
+
+    def spread(self, values: Values, fixed: Values) -> Values:
+        """One value of every parameter for every condition."""
+        given = {**values, **fixed}
+        return {p.name: jnp.broadcast_to(given[p.name], (self.num_conditions,)) for p in self.parameters}
+
+    def sample_prior(self, *, key: Array) -> Values:
+        """One draw of the free parameters from the fit's prior."""
+        keys = jax.random.split(key, len(self._priors))
+        return {
+            name: prior.distribution().sample(subkey, (self.num_conditions,) if name in self.per_condition else ())
+            for subkey, (name, prior) in zip(keys, self._priors, strict=True)
+        }
+
+    def log_prior(self, values: Values) -> Float[Array, ""]:
+        """Log prior density of the free parameters."""
+        terms = [jnp.sum(prior.distribution().log_prob(values[name])) for name, prior in self._priors]
+        return jnp.sum(jnp.stack(terms))
+
+    def log_likelihood(self, values: Values, observations: Observations, *, is_fast: bool = False) -> Float[Array, ""]:
+        """Log likelihood of a data set, the measurements integrated out; if fast, by `fast_rule`."""
+        participants = self.spread(values, observations.fixed)
+        if self.is_power_law:
+            return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
+        pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
+        present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
+        # A dot product, not a sum: compilers merge a sum into the loop over trials, which then runs one trial at a time.
+        return present @ observations.weight.ravel()
+
+    def pointwise_log_likelihood(
+        self, values: Values, observations: Observations, *, is_fast: bool = False
+    ) -> Float[Array, "condition trial"]:
+        """Log density of every log response; padded trials have one too, to be masked."""
+        participants = self.spread(values, observations.fixed)
+        rule = self.fast_rule if is_fast else self.rule
+
+        def one_condition(
+            participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]
+        ) -> Float[Array, " trial"]:
+            policy = self.actor.policy(participant)
+            sigma, sigma_r = participant["sigma"], participant["sigma_r"]
+            return jax.vmap(lambda s, r: response_log_density(policy, s, r, sigma, sigma_r, rule=rule))(x, y)
+
+        return jax.vmap(one_condition)(participants, observations.log_stimulus, observations.log_response)
+
+    @property
+    def rule(self) -> QuadratureRule:
+        """How measurements are integrated out."""
+        return choose_rule(self.actor.cost) if isinstance(self.actor, AbstractBeliefActor) else CORNERED
+
+    @property
+    def fast_rule(self) -> QuadratureRule:
+        """How measurements are integrated out while the posterior is explored."""
+        if self.is_careful or not isinstance(self.actor, AbstractBeliefActor):
+            return self.rule
+        return choose_fast_rule(self.actor.cost)
+
+    def change(self, *, num_conditions: int | None = None, is_careful: bool | None = None) -> "BehaviorModel":
+        """The same model for another number of conditions, or explored in another way."""
+        return BehaviorModel(
+            self.actor,
+            num_conditions=self.num_conditions if num_conditions is None else num_conditions,
+            per_condition=self.per_condition,
+            fixed=self.fixed,
+            priors=analysis_priors(self.parameters).replace(**self.priors),
+            is_careful=self.is_careful if is_careful is None else is_careful,
+        )
+
+    @property
+    def is_power_law(self) -> bool:
+        """Whether log r is exactly a linear function of log s plus Gaussian noise."""
+        return self.rule.is_exact
+
+    def _regression_log_likelihood(self, participant: Values, moments: Moments) -> Float[Array, ""]:
+        """Log likelihood of one condition from its regression."""
+        policy = self.actor.policy(participant)
+        mean, slope = jax.jvp(policy, (moments.mean_x,), (jnp.ones_like(moments.mean_x),))
+        variance = (slope * participant["sigma"]) ** 2 + participant["sigma_r"] ** 2
+        squares = (
+            moments.sum_rr + moments.sum_xx * (slope - moments.slope) ** 2 + moments.count * (moments.mean_y - mean) ** 2
+        )
+        return -moments.count / 2 * (LOG_TWO_PI + jnp.log(variance)) - squares / (2 * variance)
+
+
+def _truncate(prior: AbstractPrior, actor: AbstractActor, name: str) -> AbstractPrior:
+    """The prior within the parameter's training box, unless the actor is right everywhere."""
+    if not actor.box:
+        return prior
+    box = next(parameter.box for parameter in actor.cost.all_parameters if parameter.name == name)
+    return prior.within(box)

@@ -1,0 +1,201 @@
+"""The parameters of a Bayesian actor: names, symbols, supports, units and the paper's three sets of priors.
+
+Units: `mu_0` shares the stimulus unit, every `sigma` is in log units (about a Weber fraction). The four parameters below
+belong to every model; a cost adds its own (see `designstudio.model.costs`).
+
+Three sets of priors answer three questions. *Training*: where must the amortized actor be accurate? *Analysis*: what does
+a fit assume? *Population*: who are the simulated participants? They start as in appendix D of the paper (Straub, Niehues,
+Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import ArrayLike
+
+from designstudio.errors import ValueOutsideSupportError
+from designstudio.model.priors import AbstractPrior, HalfNormal, Interval, PriorSet, Uniform
+
+STIMULUS_UNIT = "stimulus unit"
+PER_STIMULUS_UNIT = "1 / stimulus unit"
+LOG_UNIT = "log units"
+NO_UNIT = "no unit"
+# How numbers in a unit change when every stimulus is multiplied by a factor: by this power of it.
+UNIT_POWERS = {STIMULUS_UNIT: 1, PER_STIMULUS_UNIT: -1, LOG_UNIT: 0, NO_UNIT: 0}
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One parameter of the model.
+
+    Attributes:
+        name: how code and files call it.
+        symbol: how people write it.
+        meaning: a few words for tables and axes.
+        unit: what it is measured in.
+        support: where the mathematics allows it.
+        box: where amortized actors are trained; inside the support.
+        training: prior of the actor's training examples.
+        analysis: prior that a fit assumes.
+        population: where simulated participants come from.
+        neutral: the value at which a cost parameter has no effect, if there is one.
+        odds_unit: what value / (1 - value) is measured in, for a share that weighs things of different units.
+    """
+
+    name: str
+    symbol: str
+    meaning: str
+    unit: str
+    support: Interval
+    box: Interval
+    training: AbstractPrior
+    analysis: AbstractPrior
+    population: AbstractPrior
+    neutral: float | None = None
+    odds_unit: str = NO_UNIT
+
+    @property
+    def label(self) -> str:
+        """Symbol and unit, for an axis."""
+        return self.symbol if self.unit == NO_UNIT else f"{self.symbol} ({self.unit})"
+
+    def rescale(self, values: Any, factor: float) -> Any:
+        """The same participants after a change of unit that multiplies every stimulus by `factor`.
+
+        Raises:
+            ValueOutsideSupportError: if the parameter has a unit that is not known to depend on the stimulus or not.
+        """
+        for unit in (self.unit, self.odds_unit):
+            if unit not in UNIT_POWERS:
+                raise ValueOutsideSupportError(
+                    f"Parameter {self.name!r} is in {unit!r}, but to change the unit of the stimulus it must be in one of "
+                    f"{', '.join(map(repr, UNIT_POWERS))}: declare it so."
+                )
+        odds_factor = factor ** UNIT_POWERS[self.odds_unit]
+        if odds_factor != 1:
+            # The odds times the factor, without dividing by zero where the share is 1.
+            values = odds_factor * values / (1 - values + odds_factor * values)
+        return values * factor ** UNIT_POWERS[self.unit]
+
+
+def cost_parameter(
+    name: str,
+    prior: AbstractPrior,
+    *,
+    support: Interval,
+    symbol: str | None = None,
+    meaning: str = "cost parameter",
+    unit: str = NO_UNIT,
+    box: Interval | None = None,
+    neutral: float | None = None,
+    odds_unit: str = NO_UNIT,
+) -> Parameter:
+    """A parameter of a cost; as in the paper, one prior serves training, analysis and population.
+
+    If it has a length, say so (`unit`, or `odds_unit` for a share): nobody else knows when the stimulus changes its unit.
+    """
+    box = prior.support if box is None else box
+    if not (math.isfinite(box.low) and math.isfinite(box.high)):
+        raise ValueOutsideSupportError(
+            f"Parameter {name!r} has a training box of {box}: an actor can only be trained on a finite range; "
+            "give box=Interval(low, high)."
+        )
+    if box.low not in support or box.high not in support:
+        raise ValueOutsideSupportError(f"Parameter {name!r} has a training box of {box}, but only {support} is supported.")
+    prior = prior.within(box)
+    return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral, odds_unit)
+
+
+def _noise(name: str, symbol: str, meaning: str) -> Parameter:
+    box = Interval(0.01, 0.5)
+    return Parameter(
+        name,
+        symbol,
+        meaning,
+        LOG_UNIT,
+        support=Interval(0.0, math.inf),
+        box=box,
+        training=Uniform(box.low, box.high),
+        analysis=HalfNormal(0.25).within(box),
+        population=Uniform(0.1, 0.25),
+    )
+
+
+MU_0 = Parameter(
+    "mu_0",
+    "μ₀",
+    "prior mean",
+    STIMULUS_UNIT,
+    support=Interval(0.0, math.inf),
+    box=Interval(0.1, 7.0),
+    training=Uniform(0.1, 7.0),
+    analysis=Uniform(0.1, 5.0),
+    population=Uniform(2.0, 5.0),
+)
+SIGMA_0 = _noise("sigma_0", "σ₀", "prior uncertainty")
+SIGMA = _noise("sigma", "σ", "perceptual uncertainty")
+SIGMA_R = _noise("sigma_r", "σᵣ", "motor variability")
+
+SENSORIMOTOR_PARAMETERS = (MU_0, SIGMA_0, SIGMA, SIGMA_R)
+
+
+def training_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """Where the amortized actor is trained."""
+    return PriorSet({parameter.name: parameter.training for parameter in parameters})
+
+
+def analysis_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """What a fit assumes before it sees data."""
+    return PriorSet({parameter.name: parameter.analysis for parameter in parameters})
+
+
+def population_priors(parameters: Sequence[Parameter]) -> PriorSet:
+    """Where simulated participants come from."""
+    return PriorSet({parameter.name: parameter.population for parameter in parameters})
+
+
+def check_parameters(values: Mapping[str, ArrayLike], parameters: Sequence[Parameter]) -> None:
+    """Refuse missing, unknown, non-finite or impossible parameter values with a sentence.
+
+    Raises:
+        ValueOutsideSupportError: if anything is wrong; the message names the parameter, the value and what is allowed.
+    """
+    expected = [parameter.name for parameter in parameters]
+    for name in values:
+        if name not in expected:
+            raise ValueOutsideSupportError(f"Unknown parameter {name!r}. This model has: {', '.join(expected)}.")
+    for parameter in parameters:
+        if parameter.name not in values:
+            raise ValueOutsideSupportError(
+                f"Parameter {parameter.name!r} ({parameter.meaning}) is missing. This model needs: {', '.join(expected)}."
+            )
+        check_within(parameter.name, values[parameter.name], parameter.support, excludes_zero=True)
+
+
+def check_within(name: str, values: ArrayLike, support: Interval, *, excludes_zero: bool = False) -> None:
+    """Refuse values that are not numbers, not finite or outside `support`."""
+    try:
+        numbers = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueOutsideSupportError(f"{name} must be a number, but {values!r} was given.") from None
+    is_wrong = ~np.isfinite(numbers) | (numbers < support.low) | (numbers > support.high)
+    if excludes_zero:
+        is_wrong |= (numbers == 0) & (support.low == 0)
+    if not is_wrong.any():
+        return
+    position = int(np.flatnonzero(is_wrong.ravel())[0])
+    allowed = _describe_support(support, excludes_zero=excludes_zero)
+    where = f" at position {position}" if numbers.size > 1 else ""
+    raise ValueOutsideSupportError(f"{name} must be {allowed}, but {numbers.ravel()[position]:g} was given{where}.")
+
+
+def _describe_support(support: Interval, *, excludes_zero: bool) -> str:
+    is_positive = excludes_zero and support.low == 0
+    if math.isinf(support.high):
+        if math.isinf(support.low):
+            return "a finite number"
+        return "a positive number" if is_positive else f"at least {support.low:g}"
+    return f"above 0 and at most {support.high:g}" if is_positive else f"from {support.low:g} to {support.high:g}"

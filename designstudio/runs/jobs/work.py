@@ -1,0 +1,89 @@
+"""The process of a job: `python -m designstudio.runs.jobs.work FOLDER`."""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from designstudio.errors import StudioError
+from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job, JobProgress, write_json
+
+# Seconds between two reports: the page looks every second.
+PERIOD = 0.5
+# The page that waits for the result should not have to wait for its processor.
+NICENESS = 10
+
+
+class StopRequested(Exception):  # noqa: N818  (it is no error)
+    """Somebody wants the job to end."""
+
+
+class Reporter:
+    """Writes how far the job is, and hears whether it should stop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._told = folder, 0.0
+
+    def should_stop(self) -> bool:
+        """Whether somebody wants the job to end."""
+        return (self._folder / STOP).exists()
+
+    def tell(self, progress: JobProgress) -> None:
+        """Write it down, unless that was done a moment ago."""
+        is_last = progress.num_wanted is not None and progress.num_done >= progress.num_wanted
+        now = time.monotonic()
+        if is_last or now - self._told > PERIOD:
+            self._told = now
+            write_json(self._folder / PROGRESS, progress._asdict())
+
+    def tell_or_stop(self, progress: JobProgress) -> None:
+        """For work that keeps what it has finished, and can be left at any time."""
+        self.tell(progress)
+        if self.should_stop():
+            raise StopRequested
+
+
+def work(folder: Path) -> int:
+    """Do the job of a folder; returns the exit code."""
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return 0
+    started = time.time()
+    try:
+        (folder / PID).write_text(str(os.getpid()))
+        with contextlib.suppress(OSError):
+            os.nice(NICENESS)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        state, message = _run(Job(folder), Reporter(folder))
+        write_json(folder / OUTCOME, {"state": state, "message": message, "seconds": time.time() - started})
+    finally:
+        # Now, not when the process has ended: that takes a moment, and somebody may want to resume the job.
+        lock.release()
+    return 1 if state == FAILED else 0
+
+
+def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
+    reporter.tell(JobProgress("starting"))
+    try:
+        from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415  (the lock comes first: this import takes seconds)
+
+        is_whole = run_job(job, reporter)
+    except (StopRequested, KeyboardInterrupt):
+        return STOPPED, "Stopped; what was finished is kept, and resuming goes on from there."
+    except StudioError as error:
+        return FAILED, str(error)
+    except Exception as error:
+        traceback.print_exc()
+        return FAILED, f"This should not have happened ({type(error).__name__}: {error}); the log of the run says more."
+    return (FINISHED, "") if is_whole else (STOPPED, "Stopped; what was finished is kept, and resuming goes on from there.")
+
+
+if __name__ == "__main__":
+    sys.exit(work(Path(sys.argv[1])))

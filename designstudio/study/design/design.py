@@ -1,0 +1,114 @@
+"""A design: conditions, trials and stimuli, and what they take in time."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.model.priors import AbstractPrior
+from designstudio.study.design.stimuli import Stimuli
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """One condition: an uncertainty level, or a block with a prior or cost of its own.
+
+    Attributes:
+        name: how tables and figures call it.
+        num_trials: how often a participant responds in it.
+        levels: parameters that the experimenter sets here, such as sigma by the contrast of the stimulus.
+        population: parameters that are drawn anew in this block, and from what; for example mu_0 after other stimuli.
+        stimuli: what is shown; by default the design's.
+    """
+
+    name: str
+    num_trials: int
+    levels: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    population: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+    stimuli: Stimuli | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise StudioError("A condition needs a name.")
+        if self.num_trials < 1:
+            raise StudioError(f"Condition {self.name!r} needs at least 1 trial, but {self.num_trials} was given.")
+        for name, value in self.levels.items():
+            if not value > 0:
+                raise StudioError(f"Condition {self.name!r} sets {name} to {value:g}, but it must be positive.")
+        both = sorted(set(self.levels) & set(self.population))
+        if both:
+            raise StudioError(f"Condition {self.name!r} sets {both[0]!r} and also draws it: do one of both.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Design:
+    """An experiment that might be run.
+
+    Attributes:
+        name: how tables and figures call it.
+        conditions: in the order in which they are reported.
+        stimuli: what is shown, where a condition does not say otherwise.
+        seconds_per_trial: how long a trial takes.
+        num_participants: how many people take part.
+    """
+
+    name: str
+    conditions: tuple[Condition, ...]
+    stimuli: Stimuli
+    seconds_per_trial: float = 5.0
+    num_participants: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise StudioError("A design needs a name.")
+        if not self.conditions:
+            raise StudioError(f"Design {self.name!r} needs at least one condition.")
+        names = [condition.name for condition in self.conditions]
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise StudioError(f"Design {self.name!r} has two conditions called {repeated[0]!r}: give each its own name.")
+        if not self.seconds_per_trial > 0:
+            raise StudioError(f"Design {self.name!r} needs seconds_per_trial > 0, but it is {self.seconds_per_trial:g}.")
+        if self.num_participants < 1:
+            raise StudioError(f"Design {self.name!r} needs at least 1 participant, but {self.num_participants} was given.")
+        levels = {name for condition in self.conditions for name in condition.levels}
+        for condition in self.conditions:
+            missing = sorted(levels - set(condition.levels))
+            if missing:
+                raise StudioError(
+                    f"Design {self.name!r} sets {missing[0]!r} in some conditions but not in {condition.name!r}: "
+                    "set it in all or in none."
+                )
+
+    @property
+    def num_trials(self) -> int:
+        """Trials of one participant."""
+        return sum(condition.num_trials for condition in self.conditions)
+
+    @property
+    def minutes(self) -> float:
+        """Time of one participant."""
+        return self.num_trials * self.seconds_per_trial / 60
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Parameters that the experimenter sets."""
+        return tuple(self.conditions[0].levels)
+
+    @property
+    def own_parameters(self) -> tuple[str, ...]:
+        """Parameters that some block draws anew."""
+        return tuple(dict.fromkeys(name for condition in self.conditions for name in condition.population))
+
+    def stimuli_of(self, condition: Condition) -> Stimuli:
+        """What is shown in a condition."""
+        return condition.stimuli or self.stimuli
+
+    def check_parameters(self, known: list[str]) -> None:
+        """Refuse parameters that the model does not have.
+
+        Raises:
+            UnknownNameError: naming those that it has.
+        """
+        for name in (*self.levels, *self.own_parameters):
+            if name not in known:
+                raise UnknownNameError("parameter", name, known)

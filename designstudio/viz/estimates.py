@@ -1,0 +1,129 @@
+"""Estimates of real participants as tables, in the unit of the data.
+
+Posteriors are in the actor's unit. They are brought to the unit of the data draw by draw, since a weight of effort does not
+change in proportion; means and highest-density intervals are taken after that.
+
+A table is tidy: a row for each `subject`, `quantity` (a parameter) and `condition` (`SHARED` if all conditions share it),
+with `mean`, `hdi_low`, `hdi_high` and `is_good`. The table of a group has the same columns without `subject` and `is_good`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from jaxtyping import Float
+
+from designstudio.fitting.reading import Scale
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
+from designstudio.viz.theme import QuantityLabel
+
+INTERVAL = 0.94
+SHARED = ""
+
+
+def label_parameters(model: BehaviorModel, unit: str, conditions: list[str]) -> dict[str, QuantityLabel]:
+    """Symbols and units, of the free parameters and of each condition's entry of them (`sigma[0]`)."""
+    labels = {}
+    for parameter in _list_free(model):
+        label = QuantityLabel(parameter.symbol, name_unit(parameter, unit))
+        labels[parameter.name] = label
+        if parameter.name in model.per_condition:
+            for k, condition in enumerate(conditions):
+                labels[f"{parameter.name}[{k}]"] = label._replace(symbol=f"{label.symbol}, {condition}")
+    return labels
+
+
+def name_unit(parameter: Parameter, unit: str) -> str:
+    """What a parameter is measured in when stimuli are in `unit`."""
+    return {STIMULUS_UNIT: unit, PER_STIMULUS_UNIT: f"1/{unit}"}.get(parameter.unit, parameter.unit)
+
+
+def restore_posterior(posterior: xr.DataTree, model: BehaviorModel, scale: Scale) -> xr.DataTree:
+    """The same fits, separate or pooled, with all draws of subjects in the unit of the data."""
+    draws = posterior["posterior"].to_dataset()
+    for parameter in _list_free(model):
+        restored = scale.restore(draws[parameter.name].astype(float), parameter)
+        draws[parameter.name] = restored.assign_attrs({**draws[parameter.name].attrs, "units": scale.unit})
+    tree = posterior.copy()
+    tree["posterior"] = xr.DataTree(draws)
+    return tree
+
+
+def estimate_subjects(
+    posterior: xr.DataTree, model: BehaviorModel, scale: Scale, *, interval: float = INTERVAL
+) -> pd.DataFrame:
+    """Means and highest-density intervals of all subjects.
+
+    Args:
+        posterior: separate or pooled fits of one cost. Subjects that were excluded from pooling have rows, without numbers.
+        model: that was fitted.
+        scale: to the unit of the data.
+        interval: probability of the intervals.
+    """
+    draws = posterior["posterior"].to_dataset()
+    subjects = draws["subject"].values.astype(str).tolist()
+    is_good: Any = posterior["diagnostics"]["is_good"].values
+    excluded: list[str] = []
+    if "excluded" in posterior.children:
+        excluded = posterior["excluded"].to_dataset()["subject"].values.astype(str).tolist()
+    tables = []
+    for parameter, condition, array in _list_entries(draws, model, scale):
+        flat = array.transpose("dataset", ...).values.reshape(len(subjects), -1)
+        low, high = find_hdi(flat, interval)
+        missing = np.full(len(excluded), np.nan)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "subject": [*subjects, *excluded],
+                    "quantity": parameter.name,
+                    "condition": condition,
+                    "mean": np.append(flat.mean(1), missing),
+                    "hdi_low": np.append(low, missing),
+                    "hdi_high": np.append(high, missing),
+                    "is_good": [*is_good.tolist(), *([False] * len(excluded))],
+                }
+            )
+        )
+    return pd.concat(tables, ignore_index=True)
+
+
+def estimate_group(pooled: xr.DataTree, model: BehaviorModel, scale: Scale, *, interval: float = INTERVAL) -> pd.DataFrame:
+    """Mean and highest-density interval of the median subject."""
+    group = pooled["group"].to_dataset()
+    medians = group[[f"{parameter.name}_median" for parameter in _list_free(model)]]
+    medians = medians.rename({name: str(name).removesuffix("_median") for name in medians.data_vars})
+    rows = []
+    for parameter, condition, array in _list_entries(medians, model, scale):
+        flat = array.values.reshape(1, -1)
+        (low,), (high,) = find_hdi(flat, interval)
+        rows.append((parameter.name, condition, flat.mean(), low, high))
+    return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "hdi_low", "hdi_high"])
+
+
+def find_hdi(draws: Float[np.ndarray, "row draw"], interval: float) -> tuple[np.ndarray, np.ndarray]:
+    """The shortest interval of each row that holds this share of its draws."""
+    ordered = np.sort(draws, axis=1)
+    num_draws = ordered.shape[1]
+    # So many steps from the first draw of an interval to its last.
+    reach = min(int(np.ceil(interval * num_draws)), num_draws) - 1
+    first = np.argmin(ordered[:, reach:] - ordered[:, : num_draws - reach], axis=1)
+    rows = np.arange(len(ordered))
+    return ordered[rows, first], ordered[rows, first + reach]
+
+
+def _list_free(model: BehaviorModel) -> list[Parameter]:
+    return [parameter for parameter in model.parameters if parameter.name in model.priors]
+
+
+def _list_entries(draws: xr.Dataset, model: BehaviorModel, scale: Scale) -> Iterator[tuple[Parameter, str, xr.DataArray]]:
+    """Every free parameter, in each condition if it differs between them, in the unit of the data."""
+    for parameter in _list_free(model):
+        array = scale.restore(draws[parameter.name].astype(float), parameter)
+        if "condition" not in array.dims:
+            yield parameter, SHARED, array
+            continue
+        for k, condition in enumerate(draws["condition"].values.astype(str)):
+            yield parameter, str(condition), array.isel(condition=k)

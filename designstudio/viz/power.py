@@ -1,0 +1,220 @@
+"""Figures of power: the chance to reach a goal, over the sizes that an experimenter can choose."""
+
+import itertools
+from typing import NamedTuple
+
+import contourpy
+import holoviews as hv
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from designstudio.errors import StudioError
+from designstudio.viz import figures, theme
+from designstudio.viz.theme import BLACK, REFERENCE_COLOR, Series
+
+GOAL_DIM = "goal"
+TARGET = 0.8
+LEVELS = (0.5, 0.8, 0.95)
+CONTOUR_DIMS = ("participants", "trials")
+# Share of the axes' diagonal that a number interrupts its line.
+GAP = 0.09
+NUM_PREFIX = "num_"
+
+
+class PowerCurve(NamedTuple):
+    """Power for one goal, with limits 2 Monte Carlo standard errors away, within 0 and 1. Sorted by the variable."""
+
+    goal: str
+    place: Float[np.ndarray, " variable"]
+    value: Float[np.ndarray, " variable"]
+    low: Float[np.ndarray, " variable"]
+    high: Float[np.ndarray, " variable"]
+
+
+class Isoline(NamedTuple):
+    """A line of equal power, interrupted by NaN where its number stands; no number where there is no line."""
+
+    level: float
+    line: Float[np.ndarray, "corner 2"]
+    place: Float[np.ndarray, " 2"] | None
+
+
+def compute_power_curves(curves: xr.Dataset) -> list[PowerCurve]:
+    """What to draw for each goal; texts as coordinate of the variable are put at 0, 1, ...
+
+    Args:
+        curves: `value` and `mcse` over `goal` and one dimension of any name.
+    """
+    dim = _find_variable(curves)
+    if not _has_text(curves, dim):
+        curves = curves.sortby(dim)
+    place = np.arange(curves.sizes[dim], dtype=float) if _has_text(curves, dim) else curves[dim].values.astype(float)
+    rows = []
+    for goal in curves[GOAL_DIM].values:
+        value, mcse = (curves[name].sel({GOAL_DIM: goal}).values.astype(float) for name in ("value", "mcse"))
+        rows.append(PowerCurve(str(goal), place, value, np.clip(value - 2 * mcse, 0, 1), np.clip(value + 2 * mcse, 0, 1)))
+    return rows
+
+
+def compute_isolines(power: xr.DataArray, levels: tuple[float, ...] = LEVELS) -> list[Isoline]:
+    """Lines of equal power over (participants, trials), by linear interpolation; x are participants."""
+    across, up = _limits(power)
+    scale = np.array([across[1] - across[0], up[1] - up[0]])
+    generator = contourpy.contour_generator(*_grid(power))
+    isolines = []
+    for level in levels:
+        pieces = [np.asarray(piece) for piece in generator.lines(level)]
+        if not pieces:
+            isolines.append(Isoline(level, np.empty((0, 2)), None))
+            continue
+        lengths = [_measure(piece / scale)[-1] for piece in pieces]
+        longest = _refine(pieces.pop(int(np.argmax(lengths))), scale)
+        walked = _measure(longest / scale)
+        middle = longest[int(np.argmin(np.abs(walked - walked[-1] / 2)))]
+        is_hidden = np.linalg.norm((longest - middle) / scale, axis=1) < GAP / 2
+        longest = np.where(is_hidden[:, None], np.nan, longest)
+        gap = np.full((1, 2), np.nan)
+        joined = np.concatenate([part for piece in (longest, *pieces) for part in (piece, gap)])
+        isolines.append(Isoline(level, joined, middle))
+    return isolines
+
+
+def draw_power_curve(
+    curves: xr.Dataset,
+    *,
+    target: float = TARGET,
+    title: str = "",
+    axes: tuple[float, float] = figures.AXES_INCHES,
+) -> hv.Layout:
+    """Power against a variable of the design, a curve for each goal.
+
+    Args:
+        curves: `value` and `mcse` over `goal` and the variable, whose coordinate names the axis (by its attributes
+            `long_name` and `units`, or else by its name).
+        target: the power that one wants; a line.
+        title: stands above the figure.
+        axes: inches between the axes' ends, across and up.
+    """
+    dim = _find_variable(curves)
+    rows = compute_power_curves(curves)
+    series = theme.make_series(row.goal for row in rows)
+    wanted = Series(f"target, {target:g}", REFERENCE_COLOR, dash="dotted")
+    xlim = theme.pad_limits(rows[0].place)
+    parts = [theme.style_line(hv.Curve((xlim, [target] * 2), label=wanted.label), wanted)]
+    for row in rows:
+        look = series[row.goal]
+        parts.append(theme.style_fill(hv.Area((row.place, row.low, row.high), vdims=["low", "high"]), look.color))
+        parts.append(theme.style_line(hv.Curve((row.place, row.value), label=row.goal), look, width=1.4))
+        parts.append(theme.style_points(hv.Points((row.place, row.value), label=row.goal), look))
+    ticks = list(enumerate(map(str, curves[dim].values))) if _has_text(curves, dim) else None
+    panel = figures.frame_panel(
+        hv.Overlay(parts),
+        axes=axes,
+        xlabel=_name_axis(curves[dim]),
+        ylabel="power",
+        xlim=xlim,
+        ylim=(-0.03, 1.03),
+        xticks=ticks,
+        yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
+    )
+    legend = [*series.values(), wanted]
+    return figures.arrange_panels([panel], num_columns=1, title=title, legend=legend, axes=axes)
+
+
+def draw_power_contours(
+    power: xr.DataArray,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    target: float = TARGET,
+    title: str = "",
+    axes: tuple[float, float] = figures.AXES_INCHES,
+) -> hv.Layout:
+    """Power over the numbers of participants and trials: the darker the higher, with lines at the levels.
+
+    Args:
+        power: over `participants` and `trials`, at least two of each; NaN where it is unknown.
+        levels: where the lines are.
+        target: the power that one wants; its line is thicker.
+        title: stands above the figure.
+        axes: inches between the axes' ends, across and up.
+    """
+    x, y, z = _grid(power)
+    across, up = _limits(power)
+    generator = contourpy.contour_generator(x, y, z, fill_type=contourpy.FillType.OuterOffset)
+    edges = np.array([0.0, *sorted(levels), 1.0])
+    parts = []
+    shades = np.linspace(0.05, 0.45, len(edges) - 1)
+    for (low, high), shade in zip(itertools.pairwise(edges), shades, strict=True):
+        # The lowest and the highest region take in the ends, which contourpy leaves out.
+        corners, offsets = generator.filled(low - (low == 0), high + (high == 1))
+        shapes = [_make_shape(points, starts) for points, starts in zip(corners, offsets, strict=True)]
+        color = theme.SEQUENTIAL[round(shade * (len(theme.SEQUENTIAL) - 1))]
+        parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
+    for level, line, place in compute_isolines(power, levels):
+        look = Series("", BLACK, dash="solid")
+        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == target else 0.9))
+        if place is not None:
+            parts.append(theme.style_texts(hv.Labels(([place[0]], [place[1]], [f"{level:g}"])), "black"))
+    panel = figures.frame_panel(
+        hv.Overlay(parts),
+        axes=axes,
+        xlabel=_name_axis(power["participants"]),
+        ylabel=_name_axis(power["trials"]),
+        xlim=across,
+        ylim=up,
+    )
+    return figures.arrange_panels([panel], num_columns=1, title=title, axes=axes)
+
+
+def _make_shape(points: np.ndarray, starts: np.ndarray) -> dict[str, object]:
+    """An outline and its holes, as HoloViews takes them."""
+    rings = [points[first:last] for first, last in itertools.pairwise(starts)]
+    return {"x": rings[0][:, 0], "y": rings[0][:, 1], "holes": [rings[1:]]}
+
+
+def _find_variable(curves: xr.Dataset) -> str:
+    others = [str(dim) for dim in curves["value"].dims if dim != GOAL_DIM]
+    if GOAL_DIM not in curves["value"].dims or len(others) != 1:
+        given = ", ".join(map(str, curves["value"].dims))
+        raise StudioError(f"Power curves have the dim {GOAL_DIM!r} and one other, but {given} were given.")
+    return others[0]
+
+
+def _has_text(curves: xr.Dataset, dim: str) -> bool:
+    return curves[dim].dtype.kind in "OUST"
+
+
+def _name_axis(coordinate: xr.DataArray) -> str:
+    """The coordinate's own words, or its name in plain ones: num_trials is the number of trials."""
+    name = str(coordinate.name)
+    plain = f"number of {name.removeprefix(NUM_PREFIX)}" if name.startswith(NUM_PREFIX) or name in CONTOUR_DIMS else name
+    label = str(coordinate.attrs.get("long_name", plain.replace("_", " ")))
+    unit = coordinate.attrs.get("units")
+    return f"{label} ({unit})" if unit else label
+
+
+def _grid(power: xr.DataArray) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray]:
+    if set(power.dims) != set(CONTOUR_DIMS) or min(power.shape) < 2:
+        given = ", ".join(f"{dim} {size}" for dim, size in power.sizes.items())
+        raise StudioError(f"Contours need two or more {' and '.join(CONTOUR_DIMS)}, but the sizes are: {given}.")
+    power = power.sortby(list(CONTOUR_DIMS)).transpose(*reversed(CONTOUR_DIMS))
+    x, y = (power[dim].values.astype(float) for dim in CONTOUR_DIMS)
+    return x, y, np.ma.masked_invalid(power.values.astype(float))
+
+
+def _limits(power: xr.DataArray) -> tuple[tuple[float, float], tuple[float, float]]:
+    x, y, _ = _grid(power)
+    return (x[0], x[-1]), (y[0], y[-1])
+
+
+def _measure(line: np.ndarray) -> np.ndarray:
+    """Way from the start to each corner."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+
+
+def _refine(line: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The same line with corners so close that a gap can be cut anywhere."""
+    walked = _measure(line / scale)
+    steps = np.union1d(walked, np.linspace(0, walked[-1], 400))
+    return np.stack([np.interp(steps, walked, line[:, k]) for k in (0, 1)], axis=1)

@@ -1,0 +1,122 @@
+"""The commands of actors, as a user types them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+def run(*arguments, folder):
+    command = Path(sys.executable).parent / "designstudio"
+    environment = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
+    return subprocess.run(
+        [str(command), *arguments], cwd=folder, capture_output=True, text=True, env=environment, timeout=300, check=False
+    )
+
+
+def test_actors_shows_the_zoo_and_writes_json(call, tmp_path):
+    code, output, errors = call("actors", "--json", "zoo.json")
+    assert code == 0, errors
+    assert "inverted_gaussian" in output
+    assert "truncated to its central 99.8 %" in output
+    records = json.loads((tmp_path / "zoo.json").read_text())
+    assert len(records) == 7
+    for record in records:
+        assert record["accuracy"]["median"] <= 1e-4
+        assert record["accuracy"]["p99"] <= 1e-3
+        assert record["accuracy"]["num_actions"] == 20_000
+        assert record["box"]["sigma_r"] == [0.01, 0.5]
+
+
+def test_act_shows_exact_and_amortized_actions(tmp_path):
+    result = run("act", "quadratic_effort", "-s", "beta=0.9", "--measurements", "1,2", "--json", "a.json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert record["participant"]["beta"] == 0.9
+    for action in record["actions"]:
+        assert action["is_inside"]
+        assert action["amortized"] == pytest.approx(action["exact"], rel=1e-3)
+
+
+@pytest.mark.filterwarnings("default")
+def test_act_warns_outside_the_training_box(call):
+    code, output, errors = call("act", "quadratic", "-s", "sigma_r=2", "--measurements", "1")
+    assert code == 0
+    assert "1 of 1 actions lie outside the box" in errors
+    assert "outside" in output
+
+
+def test_a_killed_training_continues_where_it_was(call, tmp_path):
+    arguments = ("train", "quadratic", "--steps", "20", "--target-median", "1e-9", "--out", "q.actor")
+    command = Path(sys.executable).parent / "designstudio"
+    checkpoint = tmp_path / "q.actor.checkpoint"
+    with subprocess.Popen([str(command), *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 120
+        while not checkpoint.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+    assert checkpoint.exists()
+    assert not (tmp_path / "q.actor").exists()
+    code, _, errors = call(*arguments, "--json", "q.json")
+    assert code == 0, errors
+    assert "Continuing from q.actor.checkpoint." in errors
+    assert json.loads((tmp_path / "q.json").read_text())["num_steps"] == 20
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("act", "quadratc"), r"Unknown cost 'quadratc'. Available: absolute, quadratic"),
+        (("train", "quadratc"), r"Unknown cost 'quadratc'."),
+        (("train", "quadratic", "--architecture", "deep"), r"Unknown architecture 'deep'"),
+        (("train", "quadratic", "--out", "no/where.actor"), r"There is no folder 'no'"),
+        (("act", "quadratic", "-s", "sigma=-1"), r"sigma must be a positive number, but -1 was given."),
+        (("act", "quadratic", "-s", "sigma"), r"--set takes name=number"),
+        (("act", "quadratic", "-s", "tau=1"), r"Unknown parameter 'tau'. This model has: mu_0"),
+        (("act", "quadratic", "--measurements", "1,x"), r"--measurements takes numbers"),
+        (("act", "quadratic", "--measurements", "0"), r"A measurement must be a positive number, but 0 was given."),
+        (("act", "quadratic", "--measurements", "nan"), r"A measurement must be a positive number, but nan was given."),
+        (("act", "quadratic", "--cost-file", "none.py"), r"There is no cost file 'none.py'."),
+        (("actors", "nothing.actor"), r"There is no file 'nothing.actor'."),
+    ],
+)
+def test_a_mistake_gives_one_sentence_and_exit_code_2(call, tmp_path, arguments, sentence):
+    code, _, errors = call(*arguments)
+    assert code == 2
+    assert re.search(f"Error: {sentence}", errors)
+    assert "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
+
+
+def test_import_loads_no_plotting_stack(tmp_path):
+    code = (
+        "import sys, designstudio.model.actors; heavy = {'holoviews', 'panel', 'bokeh', 'optuna'} & set(sys.modules);"
+        "assert not heavy, heavy"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=False, cwd=tmp_path, timeout=120, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_compilation_cache_is_on_and_can_be_moved_or_turned_off(tmp_path):
+    code = "import designstudio, jax; print(jax.config.jax_compilation_cache_dir)"
+    for configured, expected in ((str(tmp_path / "mine"), str(tmp_path / "mine")), ("", "None")):
+        environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": configured}
+        environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+        result = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            cwd=tmp_path,
+            timeout=120,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert result.stdout.strip() == expected

@@ -1,0 +1,98 @@
+"""Figures of power: the numbers by value, the drawing by smoke."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from designstudio.errors import StudioError
+from designstudio.viz.power import compute_isolines, compute_power_curves, draw_power_contours, draw_power_curve
+from tests.viz.test_recovery import find_faults
+
+DIMS = ("goal", "num_trials")
+
+
+@pytest.fixture
+def curves():
+    value = np.array([[0.99, 0.5, 0.1], [0.5, 0.2, 0.0]])
+    mcse = np.array([[0.01, 0.05, 0.03], [0.05, 0.04, 0.01]])
+    coords = {"goal": ["excludes 1", "narrower than 0.2"], "num_trials": [300, 100, 50]}
+    return xr.Dataset({"value": (DIMS, value), "mcse": (DIMS, mcse)}, coords=coords)
+
+
+@pytest.fixture
+def power():
+    """A plane: power is the number of participants over ten, however many trials there are."""
+    participants, trials = np.arange(0, 11, 2), np.array([50, 100, 200])
+    values = np.broadcast_to(participants[:, None] / 10, (6, 3))
+    return xr.DataArray(values, dims=("participants", "trials"), coords={"participants": participants, "trials": trials})
+
+
+def test_curves_by_value(curves):
+    first, second = compute_power_curves(curves)
+    assert [first.goal, second.goal] == ["excludes 1", "narrower than 0.2"]
+    np.testing.assert_array_equal(first.place, [50, 100, 300])
+    np.testing.assert_array_equal(first.value, [0.1, 0.5, 0.99])
+    np.testing.assert_allclose(first.low, [0.04, 0.4, 0.97])
+    np.testing.assert_allclose(first.high, [0.16, 0.6, 1.0])
+    assert second.low[0] == 0
+
+
+def test_texts_keep_their_order(curves):
+    named = curves.assign_coords(num_trials=["many", "some", "few"]).rename(num_trials="plan")
+    np.testing.assert_array_equal(compute_power_curves(named)[0].place, [0, 1, 2])
+    np.testing.assert_array_equal(compute_power_curves(named)[0].value, [0.99, 0.5, 0.1])
+
+
+def test_isolines_of_a_plane_are_straight(power):
+    half, target = compute_isolines(power, (0.5, 0.8))
+    for isoline, x in ((half, 5.0), (target, 8.0)):
+        corners = isoline.line[~np.isnan(isoline.line[:, 0])]
+        np.testing.assert_allclose(corners[:, 0], x)
+        assert corners[:, 1].min() == 50
+        assert corners[:, 1].max() == 200
+        np.testing.assert_allclose(isoline.place, [x, 125.0], atol=1.0)
+        # Nothing crosses the number.
+        assert np.abs(corners[:, 1] - isoline.place[1]).min() > 0.04 * 150
+
+
+def test_levels_that_are_not_reached_have_no_line(power):
+    missing = compute_isolines(power / 2)[-1]
+    assert missing.line.size == 0
+    assert missing.place is None
+
+
+def test_curve_is_drawn(curves, tmp_path):
+    assert not find_faults(draw_power_curve(curves, title="Power"), tmp_path, "number of trials", "power")
+
+
+def test_axis_takes_the_words_of_its_coordinate(curves, tmp_path):
+    spread = curves.rename(num_trials="spread").assign_coords(spread=[0.3, 0.2, 0.1])
+    spread["spread"].attrs = {"long_name": "spread of stimuli", "units": "log units"}
+    assert not find_faults(draw_power_curve(spread), tmp_path, "spread of stimuli (log units)")
+
+
+def test_curve_over_texts_is_drawn(curves, tmp_path):
+    named = curves.assign_coords(num_trials=["many", "some", "few"]).rename(num_trials="plan")
+    assert not find_faults(draw_power_curve(named), tmp_path, "plan")
+
+
+def test_contours_are_drawn(power, tmp_path):
+    figure = draw_power_contours(power, title="Power")
+    assert not find_faults(figure, tmp_path, "number of participants", "number of trials")
+    texts = [text for part in next(iter(figure)) if part.group == "Labels" for text in part.dimension_values(2)]
+    assert texts == ["0.5", "0.8", "0.95"]
+
+
+def test_contours_with_gaps_and_extremes_are_drawn(power, tmp_path):
+    values = np.where(power > 0.5, 1.0, 0.0)
+    values[2, 1] = np.nan
+    assert not find_faults(draw_power_contours(power.copy(data=values).transpose("trials", "participants")), tmp_path)
+
+
+def test_other_dims_are_refused(curves, power):
+    with pytest.raises(StudioError, match="'goal' and one other, but goal were given"):
+        draw_power_curve(curves.isel(num_trials=0))
+    with pytest.raises(
+        StudioError, match="two or more participants and trials, but the sizes are: participants 6, trials 1"
+    ):
+        draw_power_contours(power.isel(trials=[0]))
