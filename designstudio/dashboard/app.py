@@ -7,9 +7,8 @@ from typing import Any
 import panel as pn
 import param
 
-from designstudio.dashboard.offline import stay_offline
 from designstudio.dashboard.pages.design import DesignPage
-from designstudio.dashboard.scripts import choose_scripts
+from designstudio.dashboard.resources import choose_resources
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
 from designstudio.runs.jobs import Job, JobShelf
@@ -17,8 +16,7 @@ from designstudio.runs.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STU
 from designstudio.study import Study, read_study
 from designstudio.study.design import Design
 
-stay_offline()
-choose_scripts()
+choose_resources()
 
 TITLE = "designstudio"
 DESIGN, SEARCHING, FITTING, POWERS, RUNS = "Design", "Search", "Fit", "Power", "Runs"

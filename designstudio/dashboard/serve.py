@@ -13,8 +13,7 @@ from bokeh.server.server import Server
 from tornado.websocket import WebSocketClosedError
 
 from designstudio.dashboard.app import TITLE, build_studio
-from designstudio.dashboard.head_start import give_head_start
-from designstudio.dashboard.warm import warm_first, warm_others
+from designstudio.dashboard.prewarm import prewarm_first_preview, prewarm_other_previews, prewarm_pages
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import JobShelf
 
@@ -46,14 +45,14 @@ def make_server(
         options |= {"basic_auth": password, "cookie_secret": secrets.token_hex(32)}
     if not _is_home(address):
         options["websocket_origin"] = "*"
-    warm_first()
+    prewarm_first_preview()
     server = pn.serve(
         {"/": lambda: build_studio(shelf)}, port=port, address=address, show=shows, start=False, title=TITLE, verbose=False,
         **options,
     )  # fmt: skip
     for path, context in server._tornado.applications.items():
-        give_head_start(context.application, path)
-    warm_others()
+        prewarm_pages(context.application, path)
+    prewarm_other_previews()
     return server
 
 

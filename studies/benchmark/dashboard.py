@@ -17,10 +17,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from designstudio.dashboard.apart import serve_apart
 from designstudio.runs.jobs import JobShelf
 from designstudio.runs.jobs.kinds import EVALUATE, STUDY
 from designstudio.viz.tables import read_csv, write_csv
+from tests.helpers.studio import serve_studio
 
 RESULTS = Path(__file__).parent / "results"
 QUESTION = Path(__file__).parents[1] / "quickstart" / "study.toml"
@@ -147,7 +147,7 @@ def main() -> None:
         raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
     path_out = arguments.out / "dashboard.csv"
     rows = {row["part"]: row for row in read_csv(path_out)} if path_out.exists() else {}
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve_apart(Path(name)) as address:
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright, serve_studio(Path(name)) as address:
         # Programs for other numbers of levels are still being compiled.
         time.sleep(60)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from designstudio.dashboard.apart import serve_apart
+from tests.helpers.studio import serve_studio
 
 HERE = Path(__file__).parent
 PATIENCE = 300_000
@@ -69,7 +69,7 @@ def main() -> None:
     path = os.environ.get("DESIGNSTUDIO_CHROMIUM") or shutil.which("chromium")
     if path is None:
         raise SystemExit("There is no chromium: install it with `apt-get install chromium`.")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve_apart(Path(folder)) as address:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve_studio(Path(folder)) as address:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 1420})
         page.set_default_timeout(PATIENCE)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from designstudio.dashboard.apart import serve_apart
 from tests.dashboard.browser import Studio, find_chromium, open_browser, open_page
+from tests.helpers.studio import serve_studio
 
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory):
     find_chromium()
     folder = tmp_path_factory.mktemp("studio")
-    with serve_apart(folder) as address:
+    with serve_studio(folder) as address:
         server = Studio(folder, address)
         yield server
         server.stop_jobs()

@@ -11,8 +11,8 @@ from panel.io.state import set_curdoc, state
 
 from designstudio.dashboard import previews
 from designstudio.dashboard.app import Studio
-from designstudio.dashboard.head_start import THEMES, _find_key
 from designstudio.dashboard.previews import MOST_KEPT, preview_study
+from designstudio.dashboard.prewarm import THEMES, _find_key
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.evaluate.preview import preview_design
 from designstudio.runs.jobs import JobShelf

@@ -1,4 +1,4 @@
-"""The studio in a process of its own, for those who drive it: tests, benchmarks, pictures."""
+"""The studio in a process of its own, for what drives it: tests, benchmarks, pictures."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def serve_apart(folder: Path) -> Iterator[str]:
+def serve_studio(folder: Path) -> Iterator[str]:
     """The address of a studio whose runs and whose `server.log` lie in a folder.
 
     Raises:
@@ -23,7 +23,7 @@ def serve_apart(folder: Path) -> Iterator[str]:
     log = folder / "server.log"
     command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs")]
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)  # noqa: S603
+        process = subprocess.Popen(command, stdout=out, stderr=out)
     try:
         deadline = time.monotonic() + PATIENCE
         while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
