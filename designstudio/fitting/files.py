@@ -19,7 +19,7 @@ from typing import Any
 
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
-from designstudio.fitting.questions import pose_questions
+from designstudio.fitting.models import build_models
 from designstudio.fitting.reading import LoadReport, Scale
 from designstudio.fitting.request_files import request_as_dict, request_from_dict
 from designstudio.fitting.results import EmpiricalFit
@@ -80,11 +80,11 @@ def load_fit(folder: Path | str) -> EmpiricalFit:
     except (KeyError, TypeError, AttributeError) as error:
         raise StudioError(f"{str(source / REQUEST)!r} is not complete ({error}): fit the data again.") from None
     trials = load_trials(source / TRIALS)
-    questions = pose_questions(request, scale.apply(trials), scale)
+    prepared = build_models(request, scale.apply(trials), scale)
     posteriors = {cost: load_posterior(locate(source, "posterior", cost)) for cost in request.costs}
     pooled = {cost: load_posterior(locate(source, "pooled", cost)) for cost in pooled_costs}
     comparison = compare_costs(posteriors) if len(posteriors) > 1 else None
-    models = {cost: question.model for cost, question in questions.items()}
+    models = {cost: one.model for cost, one in prepared.items()}
     return EmpiricalFit(name, trials, report, scale, request, models, posteriors, pooled, comparison, seconds, notes)
 
 

@@ -7,22 +7,22 @@ import numpy as np
 import xarray as xr
 
 from designstudio.evaluate.fingerprint import PACKAGES, digest, hash_code, identify_actor
-from designstudio.fitting.questions import Question
+from designstudio.fitting.models import CostModel
 from designstudio.fitting.request import FitRequest
 
 # These only show or plan.
 WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "lab")
 
 
-def fingerprint_cost(question: Question, trials: xr.Dataset, request: FitRequest) -> str:
+def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitRequest) -> str:
     """A text that two fits share if and only if their results are the same.
 
     Args:
-        question: model and fixed values, in the actor's unit.
+        prepared: model and fixed values, in the actor's unit.
         trials: in the actor's unit.
         request: settings and seed matter; other costs do not.
     """
-    model = question.model
+    model = prepared.model
     return digest(
         {
             "trials": _hash_arrays(*(trials[name].values for name in ("stimulus", "response", "is_present"))),
@@ -34,7 +34,7 @@ def fingerprint_cost(question: Question, trials: xr.Dataset, request: FitRequest
             "cost": model.actor.cost.name,
             "per_condition": list(model.per_condition),
             "priors": {name: repr(prior) for name, prior in model.priors.items()},
-            "fixed": {name: _hash_arrays(array.values) for name, array in question.fixed.items()},
+            "fixed": {name: _hash_arrays(array.values) for name, array in prepared.fixed.items()},
             "settings": request.settings.as_dict(),
             "seed": request.seed,
             "code": hash_code(WITHOUT_EFFECT),

@@ -11,7 +11,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy import stats
 
-from designstudio.fitting.population import round_number
+from designstudio.fitting.group_moments import round_number
 from designstudio.model.parameters import SIGMA
 from designstudio.model.priors import AbstractPrior
 from designstudio.study import Range, Space

@@ -2,7 +2,7 @@
 
 The study is in the actor's unit, in which its boxes and priors are; its title says what one unit is.
 
-See `designstudio.fitting.people` for what becomes of each parameter.
+See `designstudio.fitting.population_summary` for what becomes of each parameter.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.progress import EvaluationCallback
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.store import Store
-from designstudio.fitting.people import describe_people
+from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
-from designstudio.fitting.population import pick_good
+from designstudio.fitting.population_summary import summarize_population
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.metrics.monte_carlo import score_mean
 from designstudio.model.actors import ExactActor
@@ -37,23 +37,23 @@ def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -
     """
     cost = choose_cost(fit, cost)
     model, posterior = fit.models[cost], fit.posteriors[cost]
-    people = describe_people(model, posterior, fit.pooled.get(cost))
+    summary = summarize_population(model, posterior, fit.pooled.get(cost))
     trials = fit.scale.apply(fit.trials)
-    pilot = describe_pilot(trials, people.levels, people.own)
+    pilot = describe_pilot(trials, summary.levels, summary.own)
     defaults = {parameter.name: parameter.analysis for parameter in model.parameters}
     return Study(
         cost,
         (pilot,),
         title=title or _choose_title(fit, cost),
         actor=_choose_actor(fit, cost),
-        population=Population(people.population),
+        population=Population(summary.population),
         analysis=Analysis(
             priors={name: prior for name, prior in model.priors.items() if prior != defaults[name]},
             known={name: Known() for name in model.fixed},
             per_condition=model.per_condition,
         ),
         seed=fit.request.seed,
-        search=SearchPlan(describe_space(pilot, people.fitted_sigma, np.concatenate(collect_stimuli(trials)))),
+        search=SearchPlan(describe_space(pilot, summary.fitted_sigma, np.concatenate(collect_stimuli(trials)))),
     )
 
 

@@ -13,9 +13,9 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.fingerprint import fingerprint_cost
+from designstudio.fitting.models import CostModel, build_models
 from designstudio.fitting.portions import fit_portions
 from designstudio.fitting.progress import FitCallback, FitProgress
-from designstudio.fitting.questions import Question, pose_questions
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit
@@ -50,7 +50,7 @@ def fit_subjects(
     """
     scale = choose_scale(loaded.trials)
     trials = scale.apply(loaded.trials)
-    questions = pose_questions(request, trials, scale)
+    prepared = build_models(request, trials, scale)
     shelf = Shelf(None if folder is None else Path(folder))
     if shelf.folder is not None:
         save_trials(loaded.trials, shelf.folder / "trials.nc")
@@ -58,11 +58,11 @@ def fit_subjects(
     posteriors: dict[str, xr.DataTree] = {}
     pooled: dict[str, xr.DataTree] = {}
     notes = [*filter(None, [scale.note]), *_describe_conditions(request, trials)]
-    for cost, question in questions.items():
-        posteriors[cost] = run.fit(cost, question)
+    for cost, one in prepared.items():
+        posteriors[cost] = run.fit(cost, one)
         if request.pools:
             try:
-                pooled[cost] = run.pool(cost, question, posteriors[cost])
+                pooled[cost] = run.pool(cost, one, posteriors[cost])
                 notes += _describe_group(cost, pooled[cost])
             except StudioError as error:
                 notes.append(f"The subjects could not be pooled under the {cost} cost: {error}")
@@ -70,7 +70,7 @@ def fit_subjects(
     started = time.monotonic()
     comparison = compare_costs(posteriors) if len(posteriors) > 1 else None
     seconds = time.monotonic() - started + sum(tree.attrs[SECONDS] for tree in (*posteriors.values(), *pooled.values()))
-    models = {cost: question.model for cost, question in questions.items()}
+    models = {cost: one.model for cost, one in prepared.items()}
     return EmpiricalFit(
         name,
         loaded.trials,
@@ -109,25 +109,25 @@ class _Run:
         self._trials, self._request, self._shelf, self._progress = trials, request, shelf, progress
         self._started, self.num_finished = time.monotonic(), 0
 
-    def fit(self, cost: str, question: Question) -> xr.DataTree:
+    def fit(self, cost: str, prepared: CostModel) -> xr.DataTree:
         """The separate fits under one cost."""
-        key = fingerprint_cost(question, self._trials, self._request)
-        return self._find_or_make("posterior", cost, key, lambda: self._sample(cost, question))
+        key = fingerprint_cost(prepared, self._trials, self._request)
+        return self._find_or_make("posterior", cost, key, lambda: self._sample(cost, prepared))
 
-    def pool(self, cost: str, question: Question, posterior: xr.DataTree) -> xr.DataTree:
+    def pool(self, cost: str, prepared: CostModel, posterior: xr.DataTree) -> xr.DataTree:
         """The pooled fits under one cost."""
 
         def make() -> xr.DataTree:
             return pool_subjects(
                 posterior,
-                question.model,
+                prepared.model,
                 self._trials,
-                fixed=question.fixed,
+                fixed=prepared.fixed,
                 seed=self._request.seed,
                 progress=self._report(f"{cost}, pooling"),
             )
 
-        key = fingerprint_cost(question, self._trials, self._request)
+        key = fingerprint_cost(prepared, self._trials, self._request)
         return self._find_or_make("pooled", cost, key, make)
 
     def _find_or_make(self, kind: str, cost: str, key: str, make: Maker) -> xr.DataTree:
@@ -140,11 +140,11 @@ class _Run:
         self._shelf.put(kind, cost, key, made)
         return made
 
-    def _sample(self, cost: str, question: Question) -> xr.DataTree:
+    def _sample(self, cost: str, prepared: CostModel) -> xr.DataTree:
         return fit_portions(
-            question.model,
+            prepared.model,
             self._trials,
-            fixed=question.fixed,
+            fixed=prepared.fixed,
             settings=self._request.settings,
             seed=self._request.seed,
             progress=self._report(cost),

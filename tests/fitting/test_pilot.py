@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from designstudio.fitting.people import describe_people
+from designstudio.fitting.group_moments import SMALLEST_SPREAD, Group, estimate_group, match_prior
 from designstudio.fitting.pilot import describe_pilot, describe_space
-from designstudio.fitting.population import SMALLEST_SPREAD, Group, estimate_group, match_prior
+from designstudio.fitting.population_summary import summarize_population
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -57,9 +57,9 @@ def test_a_prior_far_from_its_bounds_is_the_group():
 def fake_posterior(model, values, fixed, num=30):
     """A posterior with all draws close to the given values."""
     rng = np.random.default_rng(3)
-    people = {name: np.asarray(value) * np.exp(0.1 * rng.normal(size=(num, 1))) for name, value in values.items()}
+    summary = {name: np.asarray(value) * np.exp(0.1 * rng.normal(size=(num, 1))) for name, value in values.items()}
     draws = {}
-    for name, value in people.items():
+    for name, value in summary.items():
         array = value[:, None, None, :] * np.exp(0.03 * rng.normal(size=(num, 2, 50, 1)))
         dims = ("dataset", "chain", "draw", "condition")
         draws[name] = (dims, array) if name in model.per_condition else (dims[:3], array[..., 0])
@@ -81,19 +81,19 @@ def test_parameters_go_where_they_belong():
     model = BehaviorModel(actor, num_conditions=2, per_condition=["mu_0", "sigma"], fixed=["sigma_0", "sigma_r"])
     values = {"mu_0": [1.0, 2.0], "sigma": [0.1, 0.3], "beta": [0.8, 0.8]}
     fixed = {"sigma_0": np.full((30, 2), np.float32(0.15)), "sigma_r": measured}
-    people = describe_people(model, fake_posterior(model, values, fixed), None)
-    np.testing.assert_allclose(people.levels["sigma"], [0.1, 0.3], rtol=0.1)
-    assert [prior.median for prior in people.own["mu_0"]] == pytest.approx([1.0, 2.0], rel=0.1)
-    assert people.own["mu_0"][0].sigma == pytest.approx(0.1, rel=0.5)
-    assert people.population["sigma_0"] == Constant(0.15)
-    assert people.population["sigma_r"].sigma == pytest.approx(0.3, rel=0.35)
-    assert set(people.population) == {"sigma_0", "sigma_r", "beta"}
+    summary = summarize_population(model, fake_posterior(model, values, fixed), None)
+    np.testing.assert_allclose(summary.levels["sigma"], [0.1, 0.3], rtol=0.1)
+    assert [prior.median for prior in summary.own["mu_0"]] == pytest.approx([1.0, 2.0], rel=0.1)
+    assert summary.own["mu_0"][0].sigma == pytest.approx(0.1, rel=0.5)
+    assert summary.population["sigma_0"] == Constant(0.15)
+    assert summary.population["sigma_r"].sigma == pytest.approx(0.3, rel=0.35)
+    assert set(summary.population) == {"sigma_0", "sigma_r", "beta"}
     # One level for all conditions that was measured is what everyone has, but two are levels.
     model = BehaviorModel(actor, num_conditions=2, fixed=["sigma"])
     values = {"mu_0": [1.0], "sigma_0": [0.2], "sigma_r": [0.1], "beta": [0.8]}
-    people = describe_people(model, fake_posterior(model, values, {"sigma": np.tile([0.1, 0.2], (30, 1))}), None)
-    assert people.levels == {"sigma": [0.1, 0.2]}
-    assert people.population["mu_0"].sigma >= SMALLEST_SPREAD
+    summary = summarize_population(model, fake_posterior(model, values, {"sigma": np.tile([0.1, 0.2], (30, 1))}), None)
+    assert summary.levels == {"sigma": [0.1, 0.2]}
+    assert summary.population["mu_0"].sigma >= SMALLEST_SPREAD
 
 
 def lay_out_trials(*stimuli):

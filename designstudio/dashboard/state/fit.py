@@ -8,7 +8,7 @@ from typing import Any
 import param
 
 from designstudio.errors import DataError, StudioError
-from designstudio.fitting.questions import check_request
+from designstudio.fitting.models import check_request
 from designstudio.fitting.reading import LoadedData, example_path, read_data
 from designstudio.fitting.reading.columns import REQUIRED, ROLES, find_column
 from designstudio.fitting.reading.folders import SUFFIXES

@@ -1,4 +1,4 @@
-"""What is asked of each cost: its model, and the values that it takes as known, in the actor's unit."""
+"""Models to fit: one for each cost of a request, with the values that it takes as known, in the actor's unit."""
 
 from typing import NamedTuple
 
@@ -16,15 +16,15 @@ from designstudio.model.parameters import analysis_priors, check_within
 from designstudio.model.priors import Constant
 
 
-class Question(NamedTuple):
-    """A model, and its fixed values over (dataset, condition)."""
+class CostModel(NamedTuple):
+    """The model of one cost, and its fixed values over (dataset, condition)."""
 
     model: BehaviorModel
     fixed: dict[str, xr.DataArray]
 
 
-def pose_questions(request: FitRequest, trials: xr.Dataset, scale: Scale) -> dict[str, Question]:
-    """One question for each cost; what cannot be asked is refused before anything is fitted.
+def build_models(request: FitRequest, trials: xr.Dataset, scale: Scale) -> dict[str, CostModel]:
+    """One model for each cost; a request that the data or a cost do not allow is refused before anything is fitted.
 
     Args:
         request: what is wanted.
@@ -35,7 +35,7 @@ def pose_questions(request: FitRequest, trials: xr.Dataset, scale: Scale) -> dic
         StudioError: naming what was given and what is allowed.
     """
     check_request(request, trials)
-    return {cost: _pose(cost, request, trials, scale) for cost in request.costs}
+    return {cost: _build_model(cost, request, trials, scale) for cost in request.costs}
 
 
 def check_request(request: FitRequest, trials: xr.Dataset) -> None:
@@ -64,7 +64,7 @@ def check_request(request: FitRequest, trials: xr.Dataset) -> None:
         raise DataError("There is one subject only, but pooling needs at least two: leave it out.")
 
 
-def _pose(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scale) -> Question:
+def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scale) -> CostModel:
     actor = find_actor(cost, request)
     parameters = {parameter.name: parameter for parameter in actor.cost.all_parameters}
     priors = {
@@ -95,7 +95,7 @@ def _pose(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scale) -> Q
         fixed=tuple(fixed),
         priors=analysis_priors(actor.cost.all_parameters).replace(**priors),
     )
-    return Question(model, fixed)
+    return CostModel(model, fixed)
 
 
 def find_actor(cost: str, request: FitRequest) -> AbstractActor:

@@ -1,4 +1,4 @@
-"""What becomes of each parameter of a fit: of people, of the design, or of a block.
+"""A fit, summarized as a population to plan from: is a parameter a person's, a level of the design, or a condition's own?
 
 `sigma` that was estimated for each condition becomes a level of the design, the same for everyone: the median subject's.
 That is a simplification, since people differ in it, but only a level can be set anew in another design. Other parameters
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from designstudio.fitting.population import Group, describe_groups, match_prior, pick_good, round_number
+from designstudio.fitting.group_moments import Group, describe_groups, match_prior, pick_good, round_number
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import SIGMA, Parameter
 from designstudio.model.priors import AbstractPrior, Constant, Interval
@@ -23,7 +23,7 @@ SAME = 1e-5
 NUM_DIGITS = 6
 
 
-class People(NamedTuple):
+class PopulationSummary(NamedTuple):
     """What is known about every parameter.
 
     Attributes:
@@ -44,7 +44,7 @@ class People(NamedTuple):
         return [float(self.population[SIGMA.name].quantile(np.array(0.5)))]
 
 
-def describe_people(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.DataTree | None) -> People:
+def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.DataTree | None) -> PopulationSummary:
     """What a fit says about every parameter.
 
     Args:
@@ -52,32 +52,32 @@ def describe_people(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.Dat
         posterior: of all subjects; those whose fits failed are left out.
         pooled: the group, if subjects were pooled.
     """
-    people = People({}, {}, {})
+    summary = PopulationSummary({}, {}, {})
     for name, groups in describe_groups(model, posterior, pooled).items():
         bounds = model.priors[name].support
         if name == SIGMA.name and name in model.per_condition:
-            people.levels[name] = [round_number(group.median) for group in groups]
+            summary.levels[name] = [round_number(group.median) for group in groups]
         elif name in model.per_condition:
-            people.own[name] = [match_prior(group, bounds) for group in groups]
+            summary.own[name] = [match_prior(group, bounds) for group in groups]
         else:
-            people.population[name] = match_prior(groups[0], bounds)
+            summary.population[name] = match_prior(groups[0], bounds)
     fixed = posterior["constant_data"].to_dataset().sel(dataset=pick_good(posterior)["dataset"])
     for parameter in model.parameters:
         if parameter.name in model.fixed:
-            _add_fixed(people, parameter, fixed[f"fixed_{parameter.name}"].transpose("dataset", "condition").values)
-    return people
+            _add_fixed(summary, parameter, fixed[f"fixed_{parameter.name}"].transpose("dataset", "condition").values)
+    return summary
 
 
-def _add_fixed(people: People, parameter: Parameter, values: np.ndarray) -> None:
+def _add_fixed(summary: PopulationSummary, parameter: Parameter, values: np.ndarray) -> None:
     """What was measured beforehand, over (subject, condition)."""
     if not _is_same(values, axis=1):
-        people.levels[parameter.name] = [round_number(float(np.median(column)), NUM_DIGITS) for column in values.T]
+        summary.levels[parameter.name] = [round_number(float(np.median(column)), NUM_DIGITS) for column in values.T]
     elif not _is_same(values, axis=0):
         logs = np.log(values[:, 0].astype(float))
         group = Group(float(logs.mean()), float(logs.std(ddof=1)))
-        people.population[parameter.name] = match_prior(group, _widen(parameter, values))
+        summary.population[parameter.name] = match_prior(group, _widen(parameter, values))
     else:
-        people.population[parameter.name] = Constant(round_number(float(values.flat[0]), NUM_DIGITS))
+        summary.population[parameter.name] = Constant(round_number(float(values.flat[0]), NUM_DIGITS))
 
 
 def _widen(parameter: Parameter, values: np.ndarray) -> Interval:
