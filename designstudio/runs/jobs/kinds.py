@@ -23,8 +23,8 @@ def run_job(job: Job, reporter: Reporter) -> bool:
 
 def _evaluate(job: Job, reporter: Reporter) -> bool:
     from designstudio.evaluate.study import evaluate_study  # noqa: PLC0415
-    from designstudio.viz.evaluation import write_evaluation  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.viz.evaluation import write_evaluation  # noqa: PLC0415
 
     question = read_study(job.folder / STUDY)
     result = evaluate_study(question, progress=lambda p: reporter.tell_or_stop(_convert(p)))
@@ -34,11 +34,11 @@ def _evaluate(job: Job, reporter: Reporter) -> bool:
 
 
 def _search(job: Job, reporter: Reporter) -> bool:
-    from designstudio.viz.search import write_search  # noqa: PLC0415
     from designstudio.search.crew import Source  # noqa: PLC0415
     from designstudio.search.progress import SearchProgress  # noqa: PLC0415
     from designstudio.search.run import Budget, run_search  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.viz.search import write_search  # noqa: PLC0415
 
     def tell(progress: SearchProgress) -> None:
         reporter.tell(
@@ -82,8 +82,8 @@ def _power(job: Job, reporter: Reporter) -> bool:
 
 
 def _fit(job: Job, reporter: Reporter) -> bool:
-    from designstudio.fitting.reading import read_data  # noqa: PLC0415
     from designstudio.fitting.files import save_fit  # noqa: PLC0415
+    from designstudio.fitting.reading import read_data  # noqa: PLC0415
     from designstudio.fitting.request_files import request_from_dict  # noqa: PLC0415
     from designstudio.fitting.run import fit_subjects  # noqa: PLC0415
 
@@ -103,10 +103,10 @@ def _fit(job: Job, reporter: Reporter) -> bool:
 
 
 def _plan(job: Job, reporter: Reporter) -> bool:
+    from designstudio.errors import StudioError  # noqa: PLC0415
     from designstudio.fitting.files import load_fit  # noqa: PLC0415
     from designstudio.fitting.plan import compare_precision, plan_study  # noqa: PLC0415
     from designstudio.fitting.plan_words import list_notes  # noqa: PLC0415
-    from designstudio.errors import StudioError  # noqa: PLC0415
     from designstudio.study import write_study  # noqa: PLC0415
 
     source = Job(job.folder.parent / str(job.settings["fit"]))
