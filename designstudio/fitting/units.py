@@ -1,7 +1,5 @@
 """Between the unit of the data and the actor's: fixed values and priors, as a person gives them and as a fit needs them."""
 
-import dataclasses
-
 import numpy as np
 import xarray as xr
 
@@ -9,7 +7,7 @@ from designstudio.errors import DataError, StudioError
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FixedValue
 from designstudio.model.parameters import NO_UNIT, Parameter
-from designstudio.model.priors import AbstractPrior, Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.priors import AbstractPrior
 
 # From here on the mean stimuli of two conditions are so different that people may have noticed.
 OTHER_STIMULI = 1.1
@@ -29,27 +27,7 @@ def convert_prior(prior: AbstractPrior, parameter: Parameter, scale: Scale) -> A
             f"would have another shape in {scale.actor_unit}: give all priors in the actor's unit (on_data_scale=False)."
         )
     factor = float(scale.convert(1.0, parameter))
-    return prior if factor == 1 else _stretch(prior, factor, parameter)
-
-
-def _stretch(prior: AbstractPrior, factor: float, parameter: Parameter) -> AbstractPrior:
-    """The distribution of a factor times what has this prior."""
-    if isinstance(prior, Uniform):
-        return Uniform(prior.low * factor, prior.high * factor)
-    if isinstance(prior, HalfNormal):
-        return dataclasses.replace(prior, scale=prior.scale * factor, bounds=_stretch_interval(prior.bounds, factor))
-    if isinstance(prior, LogNormal):
-        return dataclasses.replace(prior, median=prior.median * factor, bounds=_stretch_interval(prior.bounds, factor))
-    if isinstance(prior, Constant):
-        return Constant(prior.value * factor)
-    raise StudioError(
-        f"The prior of {parameter.name!r} is a {type(prior).__name__}, whose unit cannot be changed: "
-        "give it in the actor's unit (on_data_scale=False)."
-    )
-
-
-def _stretch_interval(interval: Interval, factor: float) -> Interval:
-    return Interval(interval.low * factor, interval.high * factor)
+    return prior if factor == 1 else prior.stretch(factor)
 
 
 def convert_fixed(value: FixedValue, parameter: Parameter, trials: xr.Dataset, scale: Scale) -> xr.DataArray:

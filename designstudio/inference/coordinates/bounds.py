@@ -8,7 +8,6 @@ import numpy as np
 
 from designstudio.model.costs.base import AbstractBentCost
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.priors import LogNormal
 
 # Where an unbounded prior ends.
 NEGLIGIBLE_MASS = 1e-5
@@ -16,7 +15,7 @@ FARTHEST_LOG = 20.0
 
 
 def is_logarithmic(model: BehaviorModel, name: str) -> bool:
-    return isinstance(model.priors[name], LogNormal)
+    return model.priors[name].is_logarithmic
 
 
 def coordinate_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
