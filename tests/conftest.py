@@ -11,8 +11,8 @@ import jax
 import numpy as np
 import pytest
 
-import designstudio  # noqa: F401  (turns the compilation cache on)
 from designstudio.cli import main
+from designstudio.core.configuration import configure
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.run import fit_subjects
@@ -23,6 +23,7 @@ from tests.helpers.quick_compilation import compile_quickly
 
 # XLA reads its flags when it is first used.
 compile_quickly()
+configure()
 
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
 

@@ -1,7 +1,9 @@
 """Which commands there are. Each is imported when it is called, so that help and completion need not wait for all."""
 
 import ast
+import functools
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +58,21 @@ def load_command(name: str) -> Any:
     """A command with its options."""
     module, function = COMMANDS[name]
     alone = typer.Typer(add_completion=False, **LOOK)
-    alone.command(name)(getattr(importlib.import_module(f"designstudio.cli.{module}"), function))
+    alone.command(name)(_configure_first(getattr(importlib.import_module(f"designstudio.cli.{module}"), function)))
     return typer.main.get_command(alone)
+
+
+def _configure_first(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with JAX set up before it; asking for its help does not need JAX."""
+
+    @functools.wraps(command)
+    def call(*arguments: Any, **options: Any) -> None:
+        from designstudio.core.configuration import configure  # noqa: PLC0415
+
+        configure()
+        command(*arguments, **options)
+
+    return call
 
 
 def _not_loaded() -> None:

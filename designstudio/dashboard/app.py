@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import param
 
+from designstudio.core.configuration import configure_once
 from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.resources import choose_resources
 from designstudio.dashboard.state.design import DesignChoice
@@ -106,6 +107,7 @@ class Studio:
 
 def build_studio(shelf: JobShelf | None = None) -> pn.template.base.BasicTemplate:
     """The studio in its template."""
+    configure_once()
     studio = Studio(JobShelf() if shelf is None else shelf)
     template = pn.template.BootstrapTemplate(
         title=TITLE,

@@ -12,6 +12,7 @@ import panel as pn
 from bokeh.server.server import Server
 from tornado.websocket import WebSocketClosedError
 
+from designstudio.core.configuration import configure
 from designstudio.dashboard.app import TITLE, build_studio
 from designstudio.dashboard.prewarm import prewarm_first_preview, prewarm_other_previews, prewarm_pages
 from designstudio.errors import StudioError
@@ -45,6 +46,7 @@ def make_server(
         options |= {"basic_auth": password, "cookie_secret": secrets.token_hex(32)}
     if not _is_home(address):
         options["websocket_origin"] = "*"
+    configure()
     prewarm_first_preview()
     server = pn.serve(
         {"/": lambda: build_studio(shelf)}, port=port, address=address, show=shows, start=False, title=TITLE, verbose=False,

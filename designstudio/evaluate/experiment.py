@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
+from designstudio.core.configuration import configure_once
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Constant
 from designstudio.model.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
@@ -36,6 +37,7 @@ class Experiment(NamedTuple):
 
 def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets: int) -> Experiment:
     """Participants and stimuli of the data sets numbered from `first` on."""
+    configure_once()
     people_key, _, _ = _keys(study)
     simulated = study.load_actor(study.population.cost or study.cost)
     changed = (*design.levels, *design.own_parameters)

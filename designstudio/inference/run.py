@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Key
 
+from designstudio.core.configuration import configure_once
 from designstudio.inference.batches import (
     ImportanceBatch,
     compute_correction,
@@ -77,6 +78,7 @@ def fit_datasets(
     Returns:
         A DataTree; see `designstudio.inference.posterior`.
     """
+    configure_once()
     settings = FitSettings() if settings is None else settings
     check_scale(model, trials)
     observations, order = sort_by_noise(pack_trials(trials, model, fixed))

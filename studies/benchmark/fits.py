@@ -28,6 +28,7 @@ import numpy as np
 import xarray as xr
 from numpyro.infer import MCMC, NUTS
 
+import designstudio as ds
 from designstudio.inference.batches import run_importance
 from designstudio.inference.diagnostics import check_chains, check_weights
 from designstudio.inference.run import choose_importance, fit_datasets
@@ -60,6 +61,7 @@ def main() -> None:
     parser.add_argument("--without", default="", help="costs to leave out, such as absolute_effort, which takes minutes")
     parser.add_argument("--first-draw", metavar="COST", help="used by the part `compile`")
     arguments = parser.parse_args()
+    ds.configure()
     if arguments.first_draw:
         time_first_draw(arguments.first_draw)
         return

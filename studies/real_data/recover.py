@@ -20,6 +20,7 @@ import xarray as xr
 from data import RESULTS
 from scipy import stats
 
+import designstudio as ds
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.fitting.reading import read_data
@@ -172,6 +173,7 @@ def main() -> None:
     parser.add_argument("--participants", type=int, default=40)
     parser.add_argument("--only", choices=("groups", "winners"))
     arguments = parser.parse_args()
+    ds.configure()
     RESULTS.mkdir(exist_ok=True)
     if arguments.only != "winners":
         write_csv(RESULTS / "groups.csv", recover_groups(arguments.groups))

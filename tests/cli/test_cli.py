@@ -106,7 +106,7 @@ def test_import_loads_no_plotting_stack(tmp_path):
 
 
 def test_the_compilation_cache_is_on_and_can_be_moved_or_turned_off(tmp_path):
-    code = "import designstudio, jax; print(jax.config.jax_compilation_cache_dir)"
+    code = "import designstudio, jax; designstudio.configure(); print(jax.config.jax_compilation_cache_dir)"
     for configured, expected in ((str(tmp_path / "mine"), str(tmp_path / "mine")), ("", "None")):
         environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": configured}
         environment.pop("JAX_COMPILATION_CACHE_DIR", None)

@@ -16,6 +16,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from designstudio.core.configuration import configure_once
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
 from designstudio.model.actors.accuracy import Accuracy
 from designstudio.model.actors.base import AbstractActor
@@ -70,6 +71,7 @@ def load_actor(source: str | Path) -> AbstractActor:
         UnknownNameError: if the zoo has no actor of that name.
         ActorFileError: if the file is damaged, or made for another cost or version.
     """
+    configure_once()
     path = source if isinstance(source, Path) else _zoo_path(source)
     card = read_card(path)
     costs = available_costs()

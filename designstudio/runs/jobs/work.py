@@ -84,8 +84,10 @@ def work(folder: Path) -> int:
 def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
     reporter.tell(JobProgress("starting"))
     try:
-        from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415  (the lock comes first: this import takes seconds)
+        from designstudio.core.configuration import configure  # noqa: PLC0415  (the lock comes first: this takes seconds)
+        from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415
 
+        configure()
         is_whole = run_job(job, reporter)
     except (StopRequested, KeyboardInterrupt):
         return STOPPED, "Stopped; what was finished is kept, and resuming goes on from there."

@@ -1,0 +1,138 @@
+"""The public API: `import designstudio as ds`."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import designstudio as ds
+from designstudio.core import configuration
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_python(code, **environment):
+    """What a fresh process prints."""
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "DESIGNSTUDIO_", "XLA_"))}
+    variables |= {"PYTHONPATH": str(ROOT), **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], check=False, env=variables, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr.strip()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = ("jax", "numpy", "pandas", "xarray", "optuna", "holoviews", "panel", "importlib.metadata")
+    code = f"import sys; before = set(sys.modules); import designstudio; print(set({heavy}) & (set(sys.modules) - before))"
+    assert run_python(code)[0] == "set()"
+
+
+def test_importing_the_package_takes_less_than_a_third_of_a_second():
+    code = "import time; t = time.perf_counter(); import designstudio; print(time.perf_counter() - t)"
+    # The quickest of three: another process may be busy.
+    assert min(float(run_python(code)[0]) for _ in range(3)) < 0.3
+
+
+def test_importing_any_room_leaves_jax_as_it_is(tmp_path):
+    code = """
+import jax
+watched = ("jax_num_cpu_devices", "jax_compilation_cache_dir", "jax_persistent_cache_min_entry_size_bytes")
+before = {name: getattr(jax.config, name) for name in watched}
+import importlib, pkgutil, designstudio
+for module in pkgutil.walk_packages(designstudio.__path__, "designstudio."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+assert {name: getattr(jax.config, name) for name in watched} == before
+from jax._src import xla_bridge
+assert not xla_bridge.backends_are_initialized()
+"""
+    run_python(code, XDG_CACHE_HOME=str(tmp_path / "cache"), XDG_DATA_HOME=str(tmp_path / "data"))
+    assert not (tmp_path / "cache" / "designstudio").exists()
+    assert not (tmp_path / "data").exists()
+
+
+def test_every_public_name_is_there_and_typed():
+    assert sorted(ds.__all__) == sorted({*ds._PLACES, "__version__"})
+    for name in ds.__all__:
+        assert getattr(ds, name) is not None
+    assert set(ds.__all__) <= set(dir(ds))
+    # Editors and mypy read the imports that only they execute.
+    tree = ast.parse(Path(ds.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed == ds._PLACES
+
+
+def test_an_unknown_name_is_refused_as_python_does():
+    with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
+        _ = ds.evalute
+
+
+def test_every_core_is_a_device_and_the_cache_is_on_unless_said_otherwise(tmp_path):
+    code = """
+import jax, designstudio as ds
+ds.configure({})
+print(len(jax.devices()), jax.config.jax_compilation_cache_dir)
+"""
+    folder = str(tmp_path / "mine")
+    cores = min(configuration.count_cores(), configuration.MOST_CPU_DEVICES)
+    assert run_python(code.format(""), DESIGNSTUDIO_CACHE_DIR=folder)[0] == f"{cores} {folder}"
+    assert run_python(code.format("devices=3, cache=False"), DESIGNSTUDIO_CACHE_DIR=folder)[0] == "3 None"
+    assert run_python(code.format(f"cache={folder!r}"), DESIGNSTUDIO_CORES="1")[0] == f"1 {folder}"
+    assert run_python(code.format(""), JAX_COMPILATION_CACHE_DIR=folder, DESIGNSTUDIO_CORES="1")[0] == f"1 {folder}"
+
+
+def test_what_configure_is_told_about_the_cache_holds_for_evaluations_and_other_processes(tmp_path):
+    code = """
+import designstudio as ds, os
+ds.configure(cache={})
+from designstudio.core.configuration import evaluations_folder
+print(evaluations_folder(), repr(os.environ["DESIGNSTUDIO_CACHE_DIR"]))
+"""
+    folder = tmp_path / "mine"
+    assert run_python(code.format(f"{str(folder)!r}"))[0] == f"{folder / 'evaluations'} {str(folder)!r}"
+    assert run_python(code.format("False"))[0] == "None ''"
+
+
+def test_the_first_computation_configures_and_a_running_jax_is_taken_as_it_is(tmp_path):
+    code = """
+import jax
+{}
+import designstudio as ds
+from designstudio.model.actors import load_actor
+load_actor("quadratic")
+print(len(jax.devices()), jax.config.jax_compilation_cache_dir)
+"""
+    folder = str(tmp_path / "mine")
+    fresh = run_python(code.format(""), DESIGNSTUDIO_CORES="3", DESIGNSTUDIO_CACHE_DIR=folder)
+    assert fresh == (f"3 {folder}", "")
+    used = run_python(
+        code.format("jax.devices(); jax.numpy.zeros(3) + 1"), DESIGNSTUDIO_CORES="3", DESIGNSTUDIO_CACHE_DIR=folder
+    )
+    assert used == (f"1 {folder}", "")
+
+
+def test_devices_that_come_too_late_give_one_sentence():
+    said = run_python(
+        "import jax; jax.devices(); import designstudio as ds; ds.configure(devices=1); ds.configure(devices=2)"
+    )[1]
+    assert said.count("Warning") == 1
+    assert "JAX already runs with 1 CPU device(s), so devices=2 has no effect" in said
+
+
+@pytest.mark.parametrize("given", [0, -1, 2.5, True, "two"])
+def test_devices_must_be_a_number_of_cores(given):
+    with pytest.raises(ds.StudioError, match="devices takes a number of CPU cores such as 4"):
+        ds.configure(devices=given)
+
+
+def test_a_wrong_number_of_cores_in_the_environment_is_refused(monkeypatch):
+    monkeypatch.setenv("DESIGNSTUDIO_CORES", "many")
+    with pytest.raises(
+        ds.StudioError, match="DESIGNSTUDIO_CORES takes a number of CPU cores such as 4, but 'many' was given"
+    ):
+        ds.configure()
