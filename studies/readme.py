@@ -14,7 +14,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from designstudio.viz.tables import as_markdown, read_csv
+from designstudio.core.tables import as_markdown, read_csv
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "studies" / "benchmark" / "results"

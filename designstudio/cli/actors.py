@@ -13,11 +13,11 @@ from rich.table import Table
 
 from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.core.tables import as_markdown
 from designstudio.errors import StudioError
 from designstudio.model.actors import load_actor, measure_accuracy, read_card, zoo_paths
 from designstudio.model.actors.zoo import ActorCard
 from designstudio.model.costs import get_cost
-from designstudio.viz.tables import as_markdown
 
 
 def show_actors(

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from designstudio.cli.options import ActorOption, CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.tables import write_csv
 from designstudio.errors import StudioError
 from designstudio.model.actors import load_actor
 from designstudio.model.costs import get_cost
-from designstudio.viz.tables import write_csv
 
 
 def calibrate_cost(

@@ -1,12 +1,11 @@
 """Options and outputs that several commands share."""
 
-import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from designstudio.core import files
 from designstudio.errors import StudioError
 
 ActorOption = Annotated[
@@ -31,10 +30,8 @@ def write_json(path: Path | None, result: Any) -> None:
     """Write a result as JSON, all or nothing."""
     if path is None:
         return
-    temporary = path.with_name(f".{path.name}.partial")
     try:
-        temporary.write_text(json.dumps(result, indent=2) + "\n")
-        os.replace(temporary, path)
+        files.write_json(path, result)
     except OSError as error:
         raise StudioError(f"The JSON file {str(path)!r} cannot be written: {error.strerror}.") from None
 

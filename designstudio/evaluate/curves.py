@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
 
@@ -64,7 +64,7 @@ def trace_power(
     *,
     fidelity: str | None = None,
     num_datasets: int | None = None,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> xr.Dataset:
     """Chance to reach each goal, along a variable.
@@ -79,7 +79,7 @@ def trace_power(
     started = time.monotonic()
     powers = [
         evaluate_design(
-            study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, store=store,
+            study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, cache=cache,
             progress=_count_on(progress, place, len(values), started),
         ).power
         for place, value in enumerate(values)
@@ -100,7 +100,7 @@ def map_power(
     participants: Sequence[int],
     fidelity: str | None = None,
     num_datasets: int | None = None,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> xr.Dataset:
     """Chance to reach each goal, over participants and trials.
@@ -114,7 +114,7 @@ def map_power(
     rows = [
         trace_power(
             study, vary_design(design, "participants", number), "trials", trials,
-            fidelity=fidelity, num_datasets=num_datasets, store=store,
+            fidelity=fidelity, num_datasets=num_datasets, cache=cache,
             progress=_count_on(progress, place, len(participants), started),
         )
         for place, number in enumerate(participants)

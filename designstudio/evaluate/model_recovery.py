@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from designstudio.core.cache import BlockCache
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
-from designstudio.evaluate.fingerprint import fingerprint
+from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
-from designstudio.evaluate.store import Store
 from designstudio.inference.run import fit_datasets
 from designstudio.metrics.comparison import ModelRecovery, leave_one_out, score_model_recovery
 from designstudio.model.costs import get_cost
@@ -29,7 +29,7 @@ def recover_models(
     design: Design,
     *,
     num_datasets: int | None = None,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> ModelRecovery:
     """Confusion and inversion between the study's candidates.
@@ -38,15 +38,15 @@ def recover_models(
         study: the question; population and analysis are used as far as they apply to each cost.
         design: one design.
         num_datasets: for each simulated cost; by default the study's.
-        store: where finished work is kept; by default in the user's cache folder.
+        cache: where finished work is kept; by default in the user's cache folder.
         progress: called after every pair of costs.
     """
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
-    store = Store.default() if store is None else store
+    cache = BlockCache.default() if cache is None else cache
     pairs = [(simulated, fitted) for simulated in study.candidates for fitted in study.candidates]
     elpd, started = {}, time.monotonic()
     for place, (simulated, fitted) in enumerate(pairs):
-        elpd[simulated, fitted] = _compute_elpd(pair_study(study, simulated, fitted), design, num_datasets, store)
+        elpd[simulated, fitted] = _compute_elpd(pair_study(study, simulated, fitted), design, num_datasets, cache)
         if progress is not None:
             seconds, num_done = time.monotonic() - started, (place + 1) * num_datasets
             left = seconds / (place + 1) * (len(pairs) - place - 1)
@@ -74,10 +74,10 @@ def pair_study(study: Study, simulated: str, fitted: str) -> Study:
     return study.replace(cost=fitted, population=population, analysis=analysis, goals=(), quantities=())
 
 
-def _compute_elpd(study: Study, design: Design, num_datasets: int, store: Store) -> np.ndarray:
+def _compute_elpd(study: Study, design: Design, num_datasets: int, cache: BlockCache) -> np.ndarray:
     """Predictive density of every data set; NaN where the fit failed."""
-    key = fingerprint(study, design, COMPARISON)
-    found = store.load(key, BLOCK)
+    key = fingerprint_design(study, design, COMPARISON)
+    found = cache.load(key, BLOCK)
     if found is None or found.sizes["dataset"] < num_datasets:
         experiment = prepare_experiment(study, design, first=0, num_datasets=num_datasets)
         trials = simulate_experiment(study, design, experiment)
@@ -87,7 +87,7 @@ def _compute_elpd(study: Study, design: Design, num_datasets: int, store: Store)
         loo = leave_one_out(posterior["log_likelihood"].to_dataset()["response"].values)
         is_good = posterior["diagnostics"].to_dataset()["is_good"].values
         found = xr.Dataset({"elpd": ("dataset", np.where(is_good, loo.elpd, np.nan)), "khat": ("dataset", loo.khat)})
-        store.save(key, BLOCK, found)
+        cache.save(key, BLOCK, found)
     return found["elpd"].values[:num_datasets]
 
 

@@ -1,9 +1,7 @@
 """What an evaluation says: scores with their errors, how the fits went, and how long it took."""
 
 import dataclasses
-import functools
 import json
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,9 +149,3 @@ def check_convergence(summaries: xr.Dataset) -> Convergence:
         max_rhat=float(np.max(rhat, initial=-np.inf)) if rhat.size and not np.isnan(rhat).any() else float("nan"),
         reasons={str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
     )
-
-
-@functools.cache
-def list_versions() -> str:
-    """Versions of what computed a result."""
-    return json.dumps({package: version(package) for package in ("designstudio", "jax", "numpyro", "xarray", "numpy")})

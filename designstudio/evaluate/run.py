@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import xarray as xr
 
+from designstudio.core.cache import BlockCache
+from designstudio.core.versions import list_versions
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
-from designstudio.evaluate.fingerprint import fingerprint
+from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
-from designstudio.evaluate.results import Evaluation, list_versions, score_evaluation
-from designstudio.evaluate.store import Store
+from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.inference.progress import Progress
 from designstudio.study import FIDELITIES, Study
 from designstudio.study.design import Design
@@ -32,7 +33,7 @@ def evaluate_design(
     fidelity: str | None = None,
     num_datasets: int | None = None,
     first: int = 0,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> Evaluation:
     """Scores of one design.
@@ -43,17 +44,17 @@ def evaluate_design(
         fidelity: by default the study's.
         num_datasets: by default the study's.
         first: number of the first data set, a multiple of the block size; others than 0 give fresh data sets.
-        store: where finished work is kept; by default in the user's cache folder.
+        cache: where finished work is kept; by default in the user's cache folder.
         progress: called with an `EvaluationProgress` as work gets done.
     """
     fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
-    store = Store.default() if store is None else store
+    cache = BlockCache.default() if cache is None else cache
     # Information takes less time than reading it back would.
-    store = Store(None) if fidelity == "information" else store
-    work = _summarize_blocks(study, design, fidelity, first, num_datasets, store, progress)
+    cache = BlockCache(None) if fidelity == "information" else cache
+    work = _summarize_blocks(study, design, fidelity, first, num_datasets, cache, progress)
 
     def summarize(other: Study) -> xr.Dataset:
-        return _summarize_blocks(other, design, fidelity, first, num_datasets, store, None).summaries
+        return _summarize_blocks(other, design, fidelity, first, num_datasets, cache, None).summaries
 
     power = score_goals(study, design, work.summaries, summarize)
     return score_evaluation(
@@ -67,25 +68,25 @@ def _summarize_blocks(
     fidelity: str,
     start: int,
     num_datasets: int,
-    store: Store,
+    cache: BlockCache,
     progress: EvaluationCallback | None,
 ) -> "_Work":
     """Summaries of all data sets, each block found or computed and kept."""
-    key = "" if store.folder is None else fingerprint(study, design, fidelity)
+    key = "" if cache.folder is None else fingerprint_design(study, design, fidelity)
     started = time.monotonic()
-    blocks, seconds, is_cached = [], 0.0, store.folder is not None
+    blocks, seconds, is_cached = [], 0.0, cache.folder is not None
     for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE), start // BLOCK_SIZE):
         wanted = min(BLOCK_SIZE, num_datasets - first)
-        summaries = store.load(key, block)
+        summaries = cache.load(key, block)
         if summaries is None or summaries.sizes["dataset"] < wanted:
             before = time.monotonic()
             tell = _follow(progress, design.name, first, num_datasets, started)
             summaries = summarize_datasets(study, design, fidelity, first=start + first, num_datasets=wanted, progress=tell)
             spent = time.monotonic() - before
             settings = FIT_SETTINGS[fidelity].as_dict() if fidelity in FIT_SETTINGS else {}
-            summaries.attrs = {"seconds": spent, "versions": list_versions(), "settings": json.dumps(settings)}
-            store.save(key, block, summaries)
-            store.note_seconds(_kind(study, design, fidelity), spent / wanted)
+            summaries.attrs = {"seconds": spent, "versions": json.dumps(list_versions()), "settings": json.dumps(settings)}
+            cache.save(key, block, summaries)
+            cache.note_seconds(_kind(study, design, fidelity), spent / wanted)
             is_cached = False
         seconds += float(summaries.attrs["seconds"])
         blocks.append(summaries.isel(dataset=slice(wanted)))
@@ -118,19 +119,19 @@ class _Work(NamedTuple):
 
 
 def estimate_seconds(
-    study: Study, *, fidelity: str | None = None, num_datasets: int | None = None, store: Store | None = None
+    study: Study, *, fidelity: str | None = None, num_datasets: int | None = None, cache: BlockCache | None = None
 ) -> float:
     """About how long an evaluation of all designs will take; nothing for what is already there."""
     fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
-    store = Store.default() if store is None else store
+    cache = BlockCache.default() if cache is None else cache
     seconds, seen = 0.0, set()
     for design in study.designs:
-        if fidelity != "information" and store.folder is not None:
-            key = fingerprint(study, design, fidelity)
-            if store.load(key, (num_datasets - 1) // BLOCK_SIZE) is not None:
+        if fidelity != "information" and cache.folder is not None:
+            key = fingerprint_design(study, design, fidelity)
+            if cache.load(key, (num_datasets - 1) // BLOCK_SIZE) is not None:
                 continue
         kind = _kind(study, design, fidelity)
-        known = store.recall_seconds(kind)
+        known = cache.recall_seconds(kind)
         seconds += num_datasets * (FIRST_GUESS[fidelity] if known is None else known)
         seconds += COMPILING[fidelity] / (1 if known is None else 4) if kind not in seen else 0.0
         seen.add(kind)

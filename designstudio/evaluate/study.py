@@ -3,12 +3,12 @@
 import dataclasses
 from typing import Any
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.study import Study
@@ -49,7 +49,7 @@ def evaluate_study(
     *,
     fidelity: str | None = None,
     num_datasets: int | None = None,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> StudyResult:
     """Evaluate every design of a study; see `evaluate_design`."""
@@ -57,7 +57,7 @@ def evaluate_study(
         raise StudioError(
             "The study names no designs to evaluate: add [[designs]], or look for some with designstudio search."
         )
-    store = Store.default() if store is None else store
+    cache = BlockCache.default() if cache is None else cache
     evaluations: list[Evaluation] = []
     for place, design in enumerate(study.designs):
         evaluation = evaluate_design(
@@ -65,14 +65,14 @@ def evaluate_study(
             design,
             fidelity=fidelity,
             num_datasets=num_datasets,
-            store=store,
+            cache=cache,
             progress=_count_on(progress, place, len(study.designs)),
         )
         evaluations.append(evaluation)
     recovery = {}
     if study.candidates:
         for design in study.designs:
-            recovery[design.name] = recover_models(study, design, num_datasets=num_datasets, store=store, progress=progress)
+            recovery[design.name] = recover_models(study, design, num_datasets=num_datasets, cache=cache, progress=progress)
     return StudyResult(study, tuple(evaluations), recovery, tuple(find_verdict(evaluations, recovery)))
 
 

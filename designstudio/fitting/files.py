@@ -12,11 +12,10 @@ Every file is written whole or not at all. Nothing in them is executed when they
 """
 
 import json
-import os
-import uuid
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.files import write_json
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.models import build_models
@@ -58,8 +57,8 @@ def save_fit(fit: EmpiricalFit, folder: Path | str) -> None:
                 fingerprint = str(tree.attrs.get("fingerprint", ""))
                 if not fingerprint or shelf.find(kind, cost, fingerprint) is None:
                     save_posterior(tree, locate(target, kind, cost))
-        _write_json(target / REQUEST, record)
-        _write_json(target / RESULT, fit.as_dict())
+        write_json(target / REQUEST, record)
+        write_json(target / RESULT, fit.as_dict())
     except OSError as error:
         raise StudioError(f"The fit cannot be written to {str(target)!r}: {error.strerror or error}.") from None
 
@@ -86,15 +85,6 @@ def load_fit(folder: Path | str) -> EmpiricalFit:
     comparison = compare_costs(posteriors) if len(posteriors) > 1 else None
     models = {cost: one.model for cost, one in prepared.items()}
     return EmpiricalFit(name, trials, report, scale, request, models, posteriors, pooled, comparison, seconds, notes)
-
-
-def _write_json(path: Path, record: dict[str, Any]) -> None:
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        part.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

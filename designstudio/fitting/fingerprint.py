@@ -1,17 +1,15 @@
 """What the fits under one cost depend on, as one short text: by it a run that was stopped finds what it had finished."""
 
-import hashlib
-import importlib.metadata
-
-import numpy as np
 import xarray as xr
 
-from designstudio.evaluate.fingerprint import PACKAGES, digest, hash_code, identify_actor
+from designstudio.core.fingerprint import fingerprint, hash_arrays, hash_code
+from designstudio.core.versions import COMPUTING, list_versions
+from designstudio.evaluate.fingerprint import identify_actor
 from designstudio.fitting.models import CostModel
 from designstudio.fitting.request import FitRequest
 
 # These only show or plan.
-WITHOUT_EFFECT = ("cli", "present", "report", "dashboard", "jobs", "search", "lab")
+WITHOUT_EFFECT = ("cli", "viz", "report", "dashboard", "runs", "search", "lab")
 
 
 def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitRequest) -> str:
@@ -23,9 +21,9 @@ def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitReques
         request: settings and seed matter; other costs do not.
     """
     model = prepared.model
-    return digest(
+    return fingerprint(
         {
-            "trials": _hash_arrays(*(trials[name].values for name in ("stimulus", "response", "is_present"))),
+            "trials": hash_arrays(*(trials[name].values for name in ("stimulus", "response", "is_present"))),
             "indices": trials["condition_index"].values.tolist(),
             "subjects": trials["subject"].values.tolist(),
             "conditions": trials["condition"].values.tolist(),
@@ -34,17 +32,10 @@ def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitReques
             "cost": model.actor.cost.name,
             "per_condition": list(model.per_condition),
             "priors": {name: repr(prior) for name, prior in model.priors.items()},
-            "fixed": {name: _hash_arrays(array.values) for name, array in prepared.fixed.items()},
+            "fixed": {name: hash_arrays(array.values) for name, array in prepared.fixed.items()},
             "settings": request.settings.as_dict(),
             "seed": request.seed,
             "code": hash_code(WITHOUT_EFFECT),
-            "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+            "versions": list_versions(COMPUTING),
         }
     )
-
-
-def _hash_arrays(*arrays: np.ndarray) -> str:
-    hashed = hashlib.sha256()
-    for array in arrays:
-        hashed.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return hashed.hexdigest()

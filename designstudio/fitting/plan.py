@@ -8,10 +8,10 @@ See `designstudio.fitting.population_summary` for what becomes of each parameter
 import numpy as np
 import xarray as xr
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.progress import EvaluationCallback
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
 from designstudio.fitting.population_summary import summarize_population
@@ -98,7 +98,7 @@ def compare_precision(
     cost: str | None = None,
     num_datasets: int = 100,
     fidelity: str = "importance",
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> xr.Dataset:
     """Planned against achieved: how precisely subjects were fitted, and how precisely the plan says they would be.
@@ -111,7 +111,7 @@ def compare_precision(
         cost: which of the fits; by default the plan's.
         num_datasets: simulated participants.
         fidelity: how they are fitted.
-        store: where finished work is kept.
+        cache: where finished work is kept.
         progress: called as work gets done.
 
     Returns:
@@ -122,7 +122,7 @@ def compare_precision(
     """
     cost = choose_cost(fit, study.cost if cost is None else cost)
     evaluation = evaluate_design(
-        study, study.design(PILOT), fidelity=fidelity, num_datasets=num_datasets, store=store, progress=progress
+        study, study.design(PILOT), fidelity=fidelity, num_datasets=num_datasets, cache=cache, progress=progress
     )
     summaries = evaluation.summaries.isel(dataset=np.flatnonzero(evaluation.summaries["is_good"].values))
     draws = pick_good(fit.posteriors[cost])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from designstudio.core.files import replace_nonfinite
 from designstudio.fitting.summaries import STATISTICS, summarize_group
 
 if TYPE_CHECKING:
@@ -51,18 +52,7 @@ def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
         },
         "versions": json.loads(first.attrs["versions"]),
     }
-    return replace_nan(record)
-
-
-def replace_nan(value: Any) -> Any:
-    """The same with None for every number that JSON does not know."""
-    if isinstance(value, dict):
-        return {str(key): replace_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [replace_nan(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return replace_nonfinite(record)
 
 
 def _record_subjects(fit: "EmpiricalFit") -> dict[str, Any]:

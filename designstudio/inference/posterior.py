@@ -5,24 +5,20 @@ Groups: `posterior`, `sample_stats` (dims dataset, chain, draw), `log_likelihood
 root.
 """
 
-import functools
 import json
-import os
-import shutil
-import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from designstudio.core.files import replace_file
+from designstudio.core.versions import list_versions
 from designstudio.errors import StudioError
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.trials.files import DURATIONS
 
-PACKAGES = ("designstudio", "jax", "numpyro", "equinox", "xarray", "arviz-stats")
 SUFFIXES = (".nc", ".zarr")
 
 
@@ -72,14 +68,9 @@ def build_posterior(
         "priors": json.dumps({name: str(prior) for name, prior in model.priors.items()}),
         "settings": json.dumps(settings.as_dict()),
         "seed": seed,
-        "versions": _list_versions(),
+        "versions": json.dumps(list_versions()),
     }
     return tree
-
-
-@functools.cache
-def _list_versions() -> str:
-    return json.dumps({package: version(package) for package in PACKAGES})
 
 
 def save_posterior(posterior: xr.DataTree, path: Path | str) -> None:
@@ -90,15 +81,11 @@ def save_posterior(posterior: xr.DataTree, path: Path | str) -> None:
     """
     path = _check_suffix(Path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".saving-") as folder:
-        part = Path(folder) / path.name
+    with replace_file(path) as part:
         if path.suffix == ".nc":
             posterior.to_netcdf(part, engine="h5netcdf")
         else:
             posterior.to_zarr(part, zarr_format=2, consolidated=True)
-            if path.is_dir():
-                shutil.rmtree(path)
-        os.replace(part, path)
 
 
 def load_posterior(path: Path | str) -> xr.DataTree:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import LoadedData
 from designstudio.fitting.reading.report import count, shorten
 from designstudio.lab.design_words import label_condition
 from designstudio.lab.differences import DATA, NOTHING, Difference
-from designstudio.lab.fingerprint import fingerprint
 from designstudio.lab.formats.files import SCHEDULE
 from designstudio.lab.formats.psych_ds import ORIGIN, SIMULATED
 from designstudio.model.parameters import STIMULUS_UNIT
@@ -56,7 +56,7 @@ def compare_schedule(content: Mapping[str, Any], folder: Path) -> list[Differenc
         scheduled = str(json.loads(path.read_text(encoding="utf-8"))["design_fingerprint"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StudioError(f"'{path}' is damaged: give the data without it, or as it was written.") from None
-    recorded = fingerprint(content["design"])
+    recorded = hash_json(content["design"])
     if scheduled == recorded:
         return []
     sentence = "The trials were scheduled for another design than the recorded one."

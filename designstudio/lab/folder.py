@@ -1,9 +1,11 @@
 """Folders of text files: written once, never over something else."""
 
-import os
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from designstudio.core.files import is_partial, write_text
 from designstudio.errors import StudioError
 
 
@@ -24,8 +26,7 @@ def check_folder(folder: Path, files: Mapping[str, str]) -> None:
     for path in sorted(path for path in folder.rglob("*") if not path.is_dir()):
         name = path.relative_to(folder).as_posix()
         # Left behind by a run that was stopped.
-        is_partial = path.name.startswith(".") and path.name.endswith(".partial")
-        if not is_partial and (name not in files or path.read_bytes() != files[name].encode()):
+        if not is_partial(path) and (name not in files or path.read_bytes() != files[name].encode()):
             raise StudioError(
                 f"The folder '{folder}' has something else in it ({name!r}), and nothing is overwritten: choose another "
                 "folder with --out."
@@ -43,8 +44,11 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         for name, text in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(f".{path.name}.partial")
-            partial.write_bytes(text.encode())
-            os.replace(partial, path)
+            write_text(path, text)
     except OSError as error:
         raise StudioError(f"The folder '{folder}' cannot be written: {error.strerror or error}.") from None
+
+
+def write_pretty(content: Any) -> str:
+    """JSON that people can read, in the order in which it was said."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
-from designstudio.evaluate.fingerprint import identify_actor
+from designstudio.evaluate.fingerprint import identify_actor, list_software
 from designstudio.evaluate.goals import resolve_exclusion
 from designstudio.evaluate.verdict import MUCH_REMAINS, STRONG_CORRELATION
 from designstudio.fitting.reading.load import MIN_TRIALS
@@ -18,8 +19,6 @@ from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
 from designstudio.inference.settings import FitSettings
 from designstudio.lab.design_words import check_labels, describe_design, write_prior
-from designstudio.lab.fingerprint import fingerprint
-from designstudio.lab.versions import list_versions
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -88,7 +87,7 @@ class Record:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the content."""
-        return fingerprint(self.content)
+        return hash_json(self.content)
 
 
 def make_record(study: Study, design: Design, options: RecordOptions | None = None) -> Record:
@@ -116,7 +115,7 @@ def make_record(study: Study, design: Design, options: RecordOptions | None = No
             "exclusions": _describe_exclusions(options),
             "evaluation": {"fidelity": study.fidelity, "datasets": study.num_datasets, "seed": study.seed},
             "options": options.as_dict(),
-            "versions": list_versions(),
+            "versions": list_software(),
         }
     )
 

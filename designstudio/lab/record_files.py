@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.fingerprint import hash_text
 from designstudio.errors import StudioError
-from designstudio.lab.fingerprint import hash_text, write_pretty
-from designstudio.lab.folder import write_folder
+from designstudio.lab.folder import write_folder, write_pretty
 from designstudio.lab.record import Record
 from designstudio.lab.record_text import write_text
 

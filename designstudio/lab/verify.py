@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.fingerprint import hash_text
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.reading import read_data
 from designstudio.lab.compare_data import compare_data, compare_schedule, note_data
 from designstudio.lab.differences import DATA, NOTHING, RECORD, STUDY, Difference, compare_contents
-from designstudio.lab.fingerprint import hash_text
 from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import TEXT, StoredRecord, load_record
 from designstudio.study import Study
@@ -120,5 +120,5 @@ def compare_study(content: Mapping[str, Any], study: Study) -> tuple[list[Differ
         return [Difference(STUDY, "plan", "complete", NOTHING, f"The study can no longer be recorded: {error}")], []
     recorded, found = ({key: part for key, part in plan.items() if key != VERSIONS} for plan in (content, now))
     before, after = content.get(VERSIONS, {}), now[VERSIONS]
-    notes = [f"{n} was {before.get(n, NOTHING)} and is now {after[n]}." for n in after if after[n] != before.get(n)]
+    notes = [f"{n} was {before[n]} and is now {after[n]}." for n in after if after[n] != before.get(n, after[n])]
     return compare_contents(recorded, found), notes

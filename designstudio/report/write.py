@@ -1,8 +1,8 @@
 """From the folder of a run to its report."""
 
-import os
 from pathlib import Path
 
+from designstudio.core.files import write_text
 from designstudio.errors import StudioError
 from designstudio.report.blocks import Page
 from designstudio.report.evaluation import build_evaluation
@@ -33,10 +33,8 @@ def write_report(folder: Path | str, out: Path | str | None = None, *, study: Pa
     source = Path(folder)
     target = source / NAME if out is None else Path(out)
     text = render_page(build_page(source, study=None if study is None else Path(study)))
-    part = target.with_name(f".{target.name}.partial")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, target)
+        write_text(target, text)
     except OSError as error:
         raise StudioError(f"The report '{target}' cannot be written: {error.strerror or error}.") from None
     return target

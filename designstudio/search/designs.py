@@ -13,8 +13,8 @@ import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
+from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.errors import StudioError
-from designstudio.evaluate.fingerprint import digest, plain
 from designstudio.study import Choice, Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
 from designstudio.study.design.stimuli import GRID
@@ -128,9 +128,9 @@ def share_trials(num_trials: int, num_levels: int, low_share: float) -> list[int
 
 def identify_design(design: Design) -> str:
     """A text that two designs share if and only if they are the same experiment."""
-    conditions = sorted(([plain(c.levels), c.num_trials, plain(c.stimuli)] for c in design.conditions), key=str)
-    whole = {"conditions": conditions, "stimuli": plain(design.stimuli), "participants": design.num_participants}
-    return digest({**whole, "seconds_per_trial": design.seconds_per_trial})[:16]
+    conditions = sorted(([as_plain(c.levels), c.num_trials, as_plain(c.stimuli)] for c in design.conditions), key=str)
+    whole = {"conditions": conditions, "stimuli": as_plain(design.stimuli), "participants": design.num_participants}
+    return fingerprint({**whole, "seconds_per_trial": design.seconds_per_trial})[:16]
 
 
 def place_parameters(space: Space, uniform: Sequence[float]) -> dict[str, Any]:

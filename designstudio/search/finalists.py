@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from designstudio.core.cache import BlockCache
 from designstudio.evaluate.progress import EvaluationCallback
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.paired import compare_rmse
 from designstudio.search.evaluate import describe_design
@@ -121,7 +121,7 @@ def verify_finalists(
     question: Study,
     records: Sequence[TrialRecord],
     *,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: EvaluationCallback | None = None,
 ) -> Verification:
     """Score the best designs, and the study's own, on the same fresh data sets."""
@@ -130,7 +130,7 @@ def verify_finalists(
 
     def evaluate(design: Design) -> Evaluation:
         return evaluate_design(
-            question, design, fidelity=plan.verify_fidelity, num_datasets=plan.num_fresh, first=FIRST_FRESH, store=store,
+            question, design, fidelity=plan.verify_fidelity, num_datasets=plan.num_fresh, first=FIRST_FRESH, cache=cache,
             progress=progress,
         )  # fmt: skip
 

@@ -1,12 +1,12 @@
 """The folder of a run: its journal, what it is a search for, and locks that tell who is still alive."""
 
 import json
-import os
 import uuid
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from designstudio.core.files import write_json
 from designstudio.errors import StudioError
 
 JOURNAL, RUN = "search.journal", "run.json"
@@ -70,9 +70,7 @@ class RunFolder:
         except OSError as error:
             raise StudioError(f"'{self.path}' cannot be written to ({error.strerror}): choose another --out.") from None
         if not self.read():
-            part = self.path / f".{RUN}"
-            part.write_text(json.dumps({"search": name, "storage": storage, "run": uuid.uuid4().hex[:12]}, indent=2) + "\n")
-            os.replace(part, self.path / RUN)
+            write_json(self.path / RUN, {"search": name, "storage": storage, "run": uuid.uuid4().hex[:12]})
 
     def end(self) -> None:
         """Leave the folder to others."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from optuna.trial import TrialState
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.progress import EvaluationProgress
-from designstudio.evaluate.store import Store
 from designstudio.search.conduct import begin_run, check_workers, conduct, estimate_left, take_up
 from designstudio.search.crew import Source
 from designstudio.search.feasible import check_feasible
@@ -58,7 +58,7 @@ def run_search(
     must_exist: bool = False,
     verifies: bool = True,
     heartbeat: int = HEARTBEAT,
-    store: Store | None = None,
+    cache: BlockCache | None = None,
     progress: SearchCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SearchResult:
@@ -74,7 +74,7 @@ def run_search(
         must_exist: whether to refuse to begin a new search.
         verifies: whether to score the finalists.
         heartbeat: seconds between signs of life, in a shared database.
-        store: where finished evaluations are kept.
+        cache: where finished evaluations are kept.
         progress: called with a `SearchProgress` as work gets done.
         should_stop: asked again and again; if true, the search ends after the trials that have begun, without finalists.
 
@@ -104,7 +104,7 @@ def run_search(
         records = tuple(read_record(trial) for trial in job.list_trials())
         verification: Verification | None = None
         if verifies and not should_stop():
-            verification = verify_finalists(question, records, store=store, progress=reporter.tell_verifying)
+            verification = verify_finalists(question, records, cache=cache, progress=reporter.tell_verifying)
         return SearchResult(
             question,
             job.study.study_name,

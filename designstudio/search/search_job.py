@@ -12,7 +12,8 @@ from optuna.storages import BaseStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from designstudio.evaluate.fingerprint import describe_question, digest, plain
+from designstudio.core.fingerprint import as_plain, fingerprint
+from designstudio.evaluate.fingerprint import describe_question
 from designstudio.search.designs import Parameters, identify_design, list_distributions, suggest
 from designstudio.search.evaluate import Step, evaluate_steps
 from designstudio.search.feasible import find_design
@@ -129,8 +130,8 @@ def _taken_up_again() -> Iterator[None]:
 
 def name_search(question: Study) -> str:
     """The same for the same question, and another as soon as anything differs that matters for a score or a proposal."""
-    described = {key: value for key, value in plain(get_plan(question)).items() if key not in WITHOUT_EFFECT}
-    return f"{slugify(question)}-{digest({**describe_question(question), 'search': described})[:10]}"
+    described = {key: value for key, value in as_plain(get_plan(question)).items() if key not in WITHOUT_EFFECT}
+    return f"{slugify(question)}-{fingerprint({**describe_question(question), 'search': described})[:10]}"
 
 
 def slugify(question: Study) -> str:

@@ -13,9 +13,10 @@ import xarray as xr
 from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
+from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import vary_design
-from designstudio.evaluate.fingerprint import describe_question, digest, plain
+from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.run import evaluate_design
 from designstudio.search.conduct import begin_run, check_workers, conduct, take_up
 from designstudio.search.crew import Source
@@ -183,7 +184,7 @@ def run_sweep(
         grid.build(question, point)
     check_workers(num_workers, source)
     at = RunFolder(Path(folder))
-    name = f"{slugify(question)}-sweep-{digest({**describe_question(question), SWEEP: plain(grid)})[:10]}"
+    name = f"{slugify(question)}-sweep-{fingerprint({**describe_question(question), SWEEP: as_plain(grid)})[:10]}"
     opened = begin_run(at, name, storage)
     try:
         study = optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
@@ -208,7 +209,7 @@ def load_sweeps(question: Study, storage: BaseStorage) -> list[SweepJob]:
         study = optuna.load_study(study_name=name, storage=storage)
         if SWEEP in study.user_attrs:
             job = SweepJob(question, storage, study)
-            expected = digest({**describe_question(question), SWEEP: plain(job.grid)})[:10]
+            expected = fingerprint({**describe_question(question), SWEEP: as_plain(job.grid)})[:10]
             jobs += [job] if name.endswith(expected) else []
     return jobs
 

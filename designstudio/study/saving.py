@@ -4,6 +4,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from designstudio.core.files import write_text
 from designstudio.study.entry import StudyFileError
 
 
@@ -22,21 +23,19 @@ def save_text(text: str, path: Path | str, *, overwrite: bool = False) -> None:
     # Not Path.is_dir, which fails on names that are too long.
     if os.path.isdir(path):
         raise StudyFileError(f"'{path}' is a folder: give the name of a file in it, such as '{path / 'study.toml'}'.")
-    temporary = path.with_name(f".{path.name}.partial")
     has_taken_name = False
     try:
         if not overwrite:
             # "x" refuses an existing file and takes the name in the same step: nothing can come in between.
             path.open("x").close()
             has_taken_name = True
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        write_text(path, text)
     except FileExistsError:
         raise StudyFileError(f"There is a file '{path}' already: choose another name, or replace it with --force.") from None
     except FileNotFoundError:
         raise StudyFileError(f"There is no folder '{path.parent}' to write '{path.name}' into; create it first.") from None
     except OSError as error:
-        for left in (temporary, *([path] if has_taken_name else [])):
+        if has_taken_name:
             with contextlib.suppress(OSError):
-                left.unlink()
+                path.unlink()
         raise StudyFileError(f"The study file '{path}' cannot be written: {error.strerror}.") from None

@@ -1,11 +1,11 @@
 """All files of an evaluation: scores as JSON and CSV, summaries as netCDF, figures as PNG and SVG."""
 
-import json
-import os
 from pathlib import Path
 
 import holoviews as hv
 
+from designstudio.core.files import replace_file, write_json
+from designstudio.core.tables import write_csv
 from designstudio.evaluate.example import fit_example
 from designstudio.evaluate.results import list_ranks
 from designstudio.evaluate.study import StudyResult
@@ -13,11 +13,10 @@ from designstudio.viz.behavior import draw_behavior
 from designstudio.viz.calibration import draw_calibration
 from designstudio.viz.comparison import draw_confusion
 from designstudio.viz.designs import draw_designs
-from designstudio.viz.files import write_figures, write_text
+from designstudio.viz.files import write_figures
 from designstudio.viz.identifiability import draw_correlations, draw_pair
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
 from designstudio.viz.runs import AGAIN, STUDY, add_cost_file, keep_run
-from designstudio.viz.tables import write_csv
 from designstudio.viz.theme import label_quantities
 
 
@@ -34,9 +33,8 @@ def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | Non
     names = ["result.json", "scores.csv"]
     for evaluation in result.evaluations:
         names.append(f"{evaluation.design.name}.nc")
-        part = folder / f".{names[-1]}"
-        evaluation.summaries.to_netcdf(part, engine="h5netcdf")
-        os.replace(part, folder / names[-1])
+        with replace_file(folder / names[-1]) as part:
+            evaluation.summaries.to_netcdf(part, engine="h5netcdf")
     first = result.evaluations[0]
     study = result.study.replace(fidelity=first.fidelity, num_datasets=first.num_datasets)
     command = add_cost_file(["designstudio", "evaluate", STUDY, "--out", AGAIN], cost_file, folder)
@@ -84,7 +82,7 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
 
 def write_scores(result: StudyResult, folder: Path) -> None:
     """All scores, as JSON, and as a table with one row a score."""
-    write_text(folder / "result.json", json.dumps(result.as_dict(), indent=2) + "\n")
+    write_json(folder / "result.json", result.as_dict())
     rows = [
         {
             "design": evaluation.design.name,

@@ -11,19 +11,18 @@ Commands are as they are typed in the folder of the run, so that the folder may 
 import datetime
 import json
 import os
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from designstudio.core.files import write_json
+from designstudio.core.versions import list_all_versions
 from designstudio.study import Study, StudyFileError, write_study
 
 STUDY, RUN = "as-run.toml", "as-run.json"
 FORMAT = "designstudio run 1"
 # Where a rerun puts its results, seen from the folder of the run.
 AGAIN = "again"
-PACKAGES = ("designstudio", "jax", "jaxlib", "numpyro", "equinox", "optuna", "arviz-stats", "xarray", "scipy", "numpy")
 
 
 class RunRecord(NamedTuple):
@@ -63,13 +62,11 @@ def keep_run(
     record = {
         "format": FORMAT,
         "command": list(command),
-        "versions": list_versions(),
+        "versions": list_all_versions(),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "sentences": list(sentences),
     }
-    part = folder / f".{RUN}"
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    os.replace(part, folder / RUN)
+    write_json(folder / RUN, record)
     return names
 
 
@@ -84,11 +81,6 @@ def read_run(folder: Path) -> RunRecord:
         return RunRecord(command, versions, str(record["finished"]), sentences)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return RunRecord()
-
-
-def list_versions() -> dict[str, str]:
-    """Versions of Python and of all that computes."""
-    return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
 
 
 def name_from(path: Path | str, folder: Path) -> str:

@@ -1,24 +1,24 @@
 """All files of a search: its trials as JSON and CSV, the winner as a study file, figures as PNG and SVG."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import holoviews as hv
 
+from designstudio.core.files import write_json
+from designstudio.core.tables import write_csv
 from designstudio.search.finalists import Verification
 from designstudio.search.results import SearchResult
 from designstudio.search.verdict import describe_search
 from designstudio.study import Study, StudyFileError, write_study
 from designstudio.study.design import Design
 from designstudio.viz.designs import draw_designs
-from designstudio.viz.files import write_figures, write_text
+from designstudio.viz.files import write_figures
 from designstudio.viz.front import draw_front
 from designstudio.viz.history import draw_history
 from designstudio.viz.runs import AGAIN, STUDY, add_cost_file, keep_run
-from designstudio.viz.tables import write_csv
 from designstudio.viz.variables import draw_importance, draw_parallel
 
 WINNER, FINALISTS = "winner", "finalists"
@@ -37,7 +37,7 @@ def write_search(
     """
     folder.mkdir(parents=True, exist_ok=True)
     record = {**result.as_dict(), "verdict": describe_search(result)}
-    write_text(folder / "result.json", json.dumps(record, indent=2) + "\n")
+    write_json(folder / "result.json", record)
     names = ["result.json"]
     if result.records:
         write_csv(folder / "trials.csv", list_trials(result))

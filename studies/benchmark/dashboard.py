@@ -17,9 +17,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from designstudio.core.tables import read_csv, write_csv
 from designstudio.runs.jobs import JobShelf
 from designstudio.runs.jobs.kinds import EVALUATE, STUDY
-from designstudio.viz.tables import read_csv, write_csv
 from tests.helpers.studio import serve_studio
 
 RESULTS = Path(__file__).parent / "results"

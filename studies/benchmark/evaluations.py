@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from designstudio.core.cache import BlockCache
+from designstudio.core.tables import write_csv
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.study import Analysis, Known, Population, Study, read_study
 from designstudio.study.design import Design, get_preset
-from designstudio.viz.tables import write_csv
 
 ROOT = Path(__file__).parents[2]
-NOWHERE = Store(None)
+NOWHERE = BlockCache(None)
 FIDELITIES = ("information", "importance", "nuts")
 
 
@@ -54,11 +54,11 @@ def measure_speed() -> list[dict[str, Any]]:
         study = Study(cost, (design,), analysis=Analysis(known={"sigma": Known()}))
         row: dict[str, Any] = {"cost": cost}
         for fidelity in FIDELITIES:
-            evaluate_design(study, design, fidelity=fidelity, store=NOWHERE)  # compiles
+            evaluate_design(study, design, fidelity=fidelity, cache=NOWHERE)  # compiles
             seconds = []
             for _ in range(2):
                 started = time.monotonic()
-                evaluation = evaluate_design(study, design, fidelity=fidelity, store=NOWHERE)
+                evaluation = evaluate_design(study, design, fidelity=fidelity, cache=NOWHERE)
                 seconds.append(time.monotonic() - started)
             row[f"{fidelity} (s)"] = f"{min(seconds):.3f}"
             row[f"{fidelity}: failed"] = evaluation.convergence.failed
@@ -72,7 +72,7 @@ def compare_fidelities() -> list[dict[str, Any]]:
     study = read_study(ROOT / "studies" / "quickstart" / "study.toml").replace(goals=())
     evaluations = {
         fidelity: [
-            evaluate_design(study, design, fidelity=fidelity, num_datasets=200, store=NOWHERE) for design in study.designs
+            evaluate_design(study, design, fidelity=fidelity, num_datasets=200, cache=NOWHERE) for design in study.designs
         ]
         for fidelity in FIDELITIES
     }
@@ -109,7 +109,7 @@ def measure_coverage() -> list[dict[str, Any]]:
             population=Population(follows_analysis=True),
             analysis=Analysis(known={"sigma": known}),
         )
-        evaluation = evaluate_design(study, design, num_datasets=1000, store=NOWHERE)
+        evaluation = evaluate_design(study, design, num_datasets=1000, cache=NOWHERE)
         rows.append({"sigma": label, **_describe(evaluation, design)})
         print("coverage", rows[-1], flush=True)
     return rows

@@ -29,6 +29,7 @@ import xarray as xr
 from numpyro.infer import MCMC, NUTS
 
 import designstudio as ds
+from designstudio.core.tables import write_csv
 from designstudio.inference.batches import run_importance
 from designstudio.inference.diagnostics import check_chains, check_weights
 from designstudio.inference.run import choose_importance, fit_datasets
@@ -43,7 +44,6 @@ from designstudio.model.likelihood.packing import pack_trials
 from designstudio.model.parameters import analysis_priors, population_priors
 from designstudio.model.priors import PriorSet
 from designstudio.model.simulate import draw_participants, draw_stimuli, label_participants, simulate_trials
-from designstudio.viz.tables import write_csv
 
 NUM_DATASETS = 100
 # The scale first: its memory is the largest that the process has ever had.

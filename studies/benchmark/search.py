@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 
+from designstudio.core.tables import write_csv
 from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.feasible import find_design
@@ -29,7 +30,6 @@ from designstudio.search.results import SearchResult
 from designstudio.search.run import Budget, run_search
 from designstudio.search.storage import open_storage
 from designstudio.study import Study, read_study
-from designstudio.viz.tables import write_csv
 
 HERE = Path(__file__).parent
 STUDY = HERE.parent / "search" / "study.toml"

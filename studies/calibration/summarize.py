@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from designstudio.cli.calibrate import make_rows
+from designstudio.core.tables import read_csv, write_csv
 from designstudio.evaluate.calibration import quantity_symbols
 from designstudio.metrics.calibration import score_calibration
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.viz.calibration import draw_calibration_page
 from designstudio.viz.figures import save_figure
-from designstudio.viz.tables import read_csv, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from designstudio.core.tables import write_csv
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior, Uniform
 from designstudio.model.simulate import Participants, draw_participants, draw_stimuli, draw_uniform, simulate_trials
-from designstudio.viz.tables import write_csv
 
 FOLDER = Path(__file__).parents[2] / "designstudio" / "fitting" / "reading" / "example"
 SEED = 7

@@ -16,6 +16,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
+from designstudio.core.tables import write_csv
 from designstudio.evaluate.example import fit_example
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.results import Evaluation
@@ -28,7 +29,6 @@ from designstudio.viz.behavior import draw_behavior
 from designstudio.viz.comparison import draw_confusion
 from designstudio.viz.figures import save_figure
 from designstudio.viz.identifiability import draw_pair
-from designstudio.viz.tables import write_csv
 from designstudio.viz.theme import QuantityLabel, label_quantities
 
 HERE = Path(__file__).parent

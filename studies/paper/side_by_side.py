@@ -10,7 +10,7 @@ import math
 import re
 from pathlib import Path
 
-from designstudio.viz.tables import as_markdown, read_csv
+from designstudio.core.tables import as_markdown, read_csv
 
 HERE = Path(__file__).parent
 # Tables of the paper's appendix: study, actor, parameter, mean squared error.

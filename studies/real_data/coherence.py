@@ -10,11 +10,11 @@ import numpy as np
 from data import RESULTS, fit
 from scipy import stats
 
+from designstudio.core.tables import write_csv
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.viz.figures import save_figure
 from designstudio.viz.fits import draw_fit_shrinkage
-from designstudio.viz.tables import write_csv
 
 LOW, HIGH = "coh0.3", "coh0.7"
 # Pooling takes about a minute for each cost.

@@ -11,11 +11,11 @@ import csv
 from data import DATA_SETS, RESULTS, fit
 
 from designstudio.cli.progress import show_progress
+from designstudio.core.tables import write_csv
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.metrics.monte_carlo import Score
 from designstudio.viz.figures import save_figure
 from designstudio.viz.fits import draw_fit
-from designstudio.viz.tables import write_csv
 
 # Figures that are worth keeping with the project.
 KEPT = ("comparison", "winners", "prior_means", "predictive", "cost_functions")

@@ -21,6 +21,7 @@ from data import RESULTS
 from scipy import stats
 
 import designstudio as ds
+from designstudio.core.tables import write_csv
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.fitting.reading import read_data
@@ -37,7 +38,6 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.simulate import draw_stimuli, label_participants, simulate_trials
 from designstudio.study import Analysis, Known, Population, Study
 from designstudio.study.design import Condition, Design, Stimuli
-from designstudio.viz.tables import write_csv
 
 NUM_SUBJECTS, LEVELS, NUM_TRIALS = 16, (0.1, 0.25), 40
 # Of the group, on the scale on which subjects are normal: log, but logit for beta.

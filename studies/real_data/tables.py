@@ -6,7 +6,7 @@ python studies/real_data/tables.py
 import re
 from pathlib import Path
 
-from designstudio.viz.tables import as_markdown, read_csv
+from designstudio.core.tables import as_markdown, read_csv
 
 HERE = Path(__file__).parent
 

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 from designstudio.cli import main
+from designstudio.core.files import write_json
 from designstudio.dashboard.pages.fit import FitPage
 from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_doubts
 from designstudio.dashboard.state.design import DesignChoice
@@ -18,7 +19,7 @@ from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request_files import request_from_dict
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.runs.jobs import FINISHED, JobShelf
-from designstudio.runs.jobs.job import OUTCOME, write_json
+from designstudio.runs.jobs.job import OUTCOME
 from designstudio.runs.jobs.kinds import FIT, PLAN, PRECISION_FILE, STUDY
 from designstudio.viz.posteriors import compute_marginals
 

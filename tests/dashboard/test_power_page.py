@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from designstudio.core.files import write_json
 from designstudio.dashboard.pages.power import PowerPage
 from designstudio.dashboard.parts.power import (
     find_smallest,
@@ -17,7 +18,7 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.curves import map_power, trace_power
 from designstudio.model.priors import Constant, LogNormal
 from designstudio.runs.jobs import JobShelf
-from designstudio.runs.jobs.job import FINISHED, OUTCOME, write_json
+from designstudio.runs.jobs.job import FINISHED, OUTCOME
 from designstudio.runs.jobs.kinds import POWER, POWER_FILE, STUDY
 from designstudio.study import format_study, parse_study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER

@@ -3,13 +3,14 @@ import json
 import holoviews as hv
 import pytest
 
+from designstudio.core.files import write_json
 from designstudio.dashboard.figures.search import find_clicked, list_points
 from designstudio.dashboard.pages.search import SearchPage
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.search import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import JobShelf
-from designstudio.runs.jobs.job import FINISHED, OUTCOME, write_json
+from designstudio.runs.jobs.job import FINISHED, OUTCOME
 from designstudio.runs.jobs.kinds import SEARCH, STUDY
 from designstudio.search.run import Budget, run_search
 from designstudio.search.watching import SearchWatch

@@ -5,23 +5,23 @@ import dataclasses
 import numpy as np
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.curves import map_power, trace_power, vary_design
 from designstudio.evaluate.goals import resolve_exclusion
 from designstudio.evaluate.model_recovery import pair_study, recover_models
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.model.priors import Constant
 from designstudio.study import Goal
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
 
-NOWHERE = Store(None)
+NOWHERE = BlockCache(None)
 GROUPS = Goal("groups-differ", "beta", group={"beta": Constant(0.85)})
 
 
 def test_more_trials_and_more_participants_give_more_power():
     study = make_study(goals=(Goal("narrower", "beta", width=0.15), GROUPS), fidelity="information")
-    power = map_power(study, TWO_LEVELS, trials=[30, 90], participants=[5, 20], store=NOWHERE)
+    power = map_power(study, TWO_LEVELS, trials=[30, 90], participants=[5, 20], cache=NOWHERE)
     assert power["value"].dims == ("goal", "participants", "trials")
     value = power["value"].sel(goal="groups differ in beta").values
     assert (np.diff(value, axis=0) > 0).all()
@@ -35,7 +35,7 @@ def test_more_trials_and_more_participants_give_more_power():
 def test_groups_that_do_not_differ_are_told_apart_as_often_as_the_test_errs():
     study = make_study(goals=(Goal("groups-differ", "beta", group={"beta": Constant(0.9)}),), fidelity="information")
     design = dataclasses.replace(TWO_LEVELS, num_participants=20)
-    power = evaluate_design(study, design, num_datasets=200, store=NOWHERE).power["groups differ in beta"]
+    power = evaluate_design(study, design, num_datasets=200, cache=NOWHERE).power["groups differ in beta"]
     assert 0.05 <= power.value < 0.05 + 4 * power.mcse + 0.05
 
 
@@ -51,7 +51,7 @@ def test_a_neutral_value_at_the_end_of_the_prior_needs_a_margin():
 def test_power_from_a_confounded_design_is_called_what_it_is():
     from designstudio.evaluate.study import evaluate_study
 
-    result = evaluate_study(make_study(goals=(Goal("excludes", "beta"),)), fidelity="information", store=NOWHERE)
+    result = evaluate_study(make_study(goals=(Goal("excludes", "beta"),)), fidelity="information", cache=NOWHERE)
     warnings = [sentence for sentence in result.verdict if "comes from the analysis prior" in sentence]
     assert [sentence.split(":")[0] for sentence in warnings] == ["one-level"]
 
@@ -71,14 +71,14 @@ def test_designs_are_varied_in_one_thing():
 
 def test_power_without_goals_is_refused():
     with pytest.raises(StudioError, match="no goals"):
-        trace_power(make_study(), TWO_LEVELS, "trials", [30], store=NOWHERE)
+        trace_power(make_study(), TWO_LEVELS, "trials", [30], cache=NOWHERE)
 
 
 def test_the_simulated_cost_wins_where_costs_differ_and_every_data_set_is_counted(tmp_path):
     study = make_study(candidates=("quadratic", "quadratic_effort"), fidelity="importance")
     # Half the weight on effort shrinks responses far below what any quadratic cost would do.
     study = study.replace(population=study.population.replace(priors={**study.population.priors, "beta": Constant(0.6)}))
-    recovery = recover_models(study, TWO_LEVELS, num_datasets=20, store=Store(tmp_path))
+    recovery = recover_models(study, TWO_LEVELS, num_datasets=20, cache=BlockCache(tmp_path))
     np.testing.assert_allclose(recovery.confusion.sum("fitted"), 1.0)
     assert recovery.chance_to_win("quadratic_effort").value == 1.0
     assert recovery.num_undecided.sum() == 0

@@ -5,23 +5,23 @@ import dataclasses
 import numpy as np
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate import run as run_module
-from designstudio.evaluate.fingerprint import fingerprint
+from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.run import estimate_seconds, evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.evaluate.study import evaluate_study
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
 
-NOWHERE = Store(None)
+NOWHERE = BlockCache(None)
 
 
 @pytest.fixture(scope="module")
 def results():
     """The paper's question at two fidelities."""
-    return {f: evaluate_study(make_study(), fidelity=f, store=NOWHERE) for f in ("information", "importance")}
+    return {f: evaluate_study(make_study(), fidelity=f, cache=NOWHERE) for f in ("information", "importance")}
 
 
 @pytest.mark.parametrize("fidelity", ["information", "importance"])
@@ -64,7 +64,7 @@ def test_every_score_has_an_error_and_all_fits_are_accounted_for(results):
 def test_coverage_is_nominal_when_participants_come_from_the_analysis_prior_and_not_when_sigma_is_wrong():
     population = Population(follows_analysis=True)
     study = make_study(population=population)
-    right = evaluate_design(study, TWO_LEVELS, num_datasets=200, store=NOWHERE)
+    right = evaluate_design(study, TWO_LEVELS, num_datasets=200, cache=NOWHERE)
     for name, scores in right.recovery.items():
         coverage = scores["coverage"]
         assert abs(coverage.value - study.interval) < 3.5 * coverage.mcse, name
@@ -74,7 +74,7 @@ def test_coverage_is_nominal_when_participants_come_from_the_analysis_prior_and_
         make_study(population=population, analysis=Analysis(known={"sigma": Known(factor=2.0)})),
         TWO_LEVELS,
         num_datasets=200,
-        store=NOWHERE,
+        cache=NOWHERE,
     )
     worst = min((scores["coverage"] for scores in wrong.recovery.values()), key=lambda coverage: coverage.value)
     assert worst.value < study.interval - 5 * worst.mcse
@@ -82,7 +82,7 @@ def test_coverage_is_nominal_when_participants_come_from_the_analysis_prior_and_
 
 def test_a_quantity_is_scored_like_a_parameter():
     quantity = Quantity.from_formula("effort", "1 - beta")
-    evaluation = evaluate_design(make_study(quantities=(quantity,)), TWO_LEVELS, store=NOWHERE)
+    evaluation = evaluate_design(make_study(quantities=(quantity,)), TWO_LEVELS, cache=NOWHERE)
     effort, beta = evaluation.recovery["effort"], evaluation.recovery["beta"]
     assert effort["rmse"].value == pytest.approx(beta["rmse"].value, rel=1e-4)
     assert effort["bias"].value == pytest.approx(-beta["bias"].value, abs=1e-5)
@@ -91,24 +91,24 @@ def test_a_quantity_is_scored_like_a_parameter():
 
 def test_a_rerun_is_found_and_more_data_sets_only_add_to_it(tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "BLOCK_SIZE", 20)
-    store, study = Store(tmp_path), make_study()
-    first = evaluate_design(study, TWO_LEVELS, num_datasets=20, store=store)
+    cache, study = BlockCache(tmp_path), make_study()
+    first = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
     assert not first.is_cached
     again = evaluate_design(
-        study, dataclasses.replace(TWO_LEVELS, name="renamed", num_participants=7), num_datasets=20, store=store
+        study, dataclasses.replace(TWO_LEVELS, name="renamed", num_participants=7), num_datasets=20, cache=cache
     )
     assert again.is_cached
     np.testing.assert_array_equal(first.summaries["mean"], again.summaries["mean"])
-    more = evaluate_design(study, TWO_LEVELS, num_datasets=40, store=store)
+    more = evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=cache)
     assert not more.is_cached
     np.testing.assert_array_equal(more.summaries["mean"].values[:20], first.summaries["mean"])
-    together = evaluate_design(study, TWO_LEVELS, num_datasets=40, store=NOWHERE)
+    together = evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=NOWHERE)
     np.testing.assert_allclose(together.summaries["mean"], more.summaries["mean"], rtol=1e-4)
 
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "BLOCK_SIZE", 20)
-    store, study, calls = Store(tmp_path), make_study(), []
+    cache, study, calls = BlockCache(tmp_path), make_study(), []
     real = run_module.summarize_datasets
 
     def stops_at_the_second_block(*args, first, **kwargs):
@@ -119,57 +119,57 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path, monkeypatc
 
     monkeypatch.setattr(run_module, "summarize_datasets", stops_at_the_second_block)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_design(study, TWO_LEVELS, num_datasets=40, store=store)
+        evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=cache)
     assert not list(tmp_path.rglob(".saving-*"))
-    evaluate_design(study, TWO_LEVELS, num_datasets=40, store=store)
+    evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=cache)
     assert calls == [0, 20, 20]
 
 
 def test_a_damaged_file_is_computed_again(tmp_path):
-    store, study = Store(tmp_path), make_study()
-    first = evaluate_design(study, TWO_LEVELS, num_datasets=20, store=store)
+    cache, study = BlockCache(tmp_path), make_study()
+    first = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
     (path,) = tmp_path.rglob("*.nc")
     path.write_bytes(path.read_bytes()[:200])
-    again = evaluate_design(study, TWO_LEVELS, num_datasets=20, store=store)
+    again = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
     assert not again.is_cached
     np.testing.assert_array_equal(first.summaries["mean"], again.summaries["mean"])
 
 
 def test_the_fingerprint_knows_what_matters_and_ignores_the_rest():
     study = make_study()
-    here = fingerprint(study, TWO_LEVELS, "importance")
+    here = fingerprint_design(study, TWO_LEVELS, "importance")
     same = {
-        "name": fingerprint(study, dataclasses.replace(TWO_LEVELS, name="x", seconds_per_trial=9), "importance"),
-        "datasets": fingerprint(study.replace(num_datasets=50, title="x"), TWO_LEVELS, "importance"),
-        "goals": fingerprint(study.replace(goals=(Goal("narrower", "beta", width=0.1),)), TWO_LEVELS, "importance"),
+        "name": fingerprint_design(study, dataclasses.replace(TWO_LEVELS, name="x", seconds_per_trial=9), "importance"),
+        "datasets": fingerprint_design(study.replace(num_datasets=50, title="x"), TWO_LEVELS, "importance"),
+        "goals": fingerprint_design(study.replace(goals=(Goal("narrower", "beta", width=0.1),)), TWO_LEVELS, "importance"),
     }
     assert set(same.values()) == {here}
     other_people = study.population.replace(priors={**study.population.priors, "beta": Constant(0.9000001)})
     different = [
-        fingerprint(study.replace(seed=2), TWO_LEVELS, "importance"),
-        fingerprint(study, TWO_LEVELS, "nuts"),
-        fingerprint(study, ONE_LEVEL, "importance"),
-        fingerprint(study.replace(population=other_people), TWO_LEVELS, "importance"),
-        fingerprint(study.replace(analysis=Analysis()), TWO_LEVELS, "importance"),
-        fingerprint(study.replace(actor="exact"), TWO_LEVELS, "importance"),
-        fingerprint(study.replace(interval=0.9), TWO_LEVELS, "importance"),
+        fingerprint_design(study.replace(seed=2), TWO_LEVELS, "importance"),
+        fingerprint_design(study, TWO_LEVELS, "nuts"),
+        fingerprint_design(study, ONE_LEVEL, "importance"),
+        fingerprint_design(study.replace(population=other_people), TWO_LEVELS, "importance"),
+        fingerprint_design(study.replace(analysis=Analysis()), TWO_LEVELS, "importance"),
+        fingerprint_design(study.replace(actor="exact"), TWO_LEVELS, "importance"),
+        fingerprint_design(study.replace(interval=0.9), TWO_LEVELS, "importance"),
     ]
     assert len({here, *different}) == len(different) + 1
 
 
 def test_the_estimate_learns_from_what_was_done(tmp_path):
-    store, study = Store(tmp_path), make_study()
-    before = estimate_seconds(study, store=store, num_datasets=1000)
-    store.note_seconds("importance, quadratic_effort, amortized, 1 conditions", 1.0)
-    assert estimate_seconds(study, store=store, num_datasets=1000) > before
-    evaluate_design(study, TWO_LEVELS, num_datasets=20, store=store)
-    evaluate_design(study, ONE_LEVEL, num_datasets=20, store=store)
-    assert estimate_seconds(study, store=store, num_datasets=20) == 0.0
+    cache, study = BlockCache(tmp_path), make_study()
+    before = estimate_seconds(study, cache=cache, num_datasets=1000)
+    cache.note_seconds("importance, quadratic_effort, amortized, 1 conditions", 1.0)
+    assert estimate_seconds(study, cache=cache, num_datasets=1000) > before
+    evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
+    evaluate_design(study, ONE_LEVEL, num_datasets=20, cache=cache)
+    assert estimate_seconds(study, cache=cache, num_datasets=20) == 0.0
 
 
 def test_progress_counts_data_sets_of_all_designs():
     seen = []
-    evaluate_study(make_study(), fidelity="information", num_datasets=20, store=NOWHERE, progress=seen.append)
+    evaluate_study(make_study(), fidelity="information", num_datasets=20, cache=NOWHERE, progress=seen.append)
     assert [p.num_done for p in seen] == [20, 40]
     assert {p.num_datasets for p in seen} == {40}
 
@@ -177,12 +177,12 @@ def test_progress_counts_data_sets_of_all_designs():
 def test_information_is_refused_where_participants_do_not_follow_the_fitted_model():
     spoilt = make_study(population=make_study().population.replace(lapse_rate=0.1))
     with pytest.raises(StudioError, match="lapses or outliers: use 'importance' or 'nuts'"):
-        evaluate_design(spoilt, TWO_LEVELS, fidelity="information", store=NOWHERE)
+        evaluate_design(spoilt, TWO_LEVELS, fidelity="information", cache=NOWHERE)
 
 
 def test_fitting_another_cost_than_was_simulated_has_no_truth_for_its_parameter():
     population = Population({name: Constant(value) for name, value in TRUTH.items() if name != "beta"}, cost="quadratic")
-    evaluation = evaluate_design(make_study(population=population), TWO_LEVELS, store=NOWHERE)
+    evaluation = evaluate_design(make_study(population=population), TWO_LEVELS, cache=NOWHERE)
     assert np.isnan(evaluation.recovery["beta"]["rmse"].value)
     assert evaluation.recovery["beta"]["width"].value > 0
     assert evaluation.recovery["mu_0"]["rmse"].value > 0

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from designstudio.cli import app
 from designstudio.cli.plan import describe_plan, print_plan, print_precision
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.fitting.plan import choose_cost, compare_precision, plan_study
 from designstudio.fitting.plan_words import describe_design, describe_population, list_notes
 from designstudio.fitting.reading import example_path, read_data
@@ -42,7 +42,7 @@ from tests.fitting.make_pilot import (
 )
 from tests.viz.test_calibration import find_picture_faults
 
-NOWHERE = Store(None)
+NOWHERE = BlockCache(None)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_the_population_is_recovered(study):
 
 
 def test_planned_and_achieved_precision_agree(pilot, study):
-    precision = compare_precision(pilot, study, num_datasets=100, store=NOWHERE)
+    precision = compare_precision(pilot, study, num_datasets=100, cache=NOWHERE)
     assert precision["quantity"].values.tolist() == ["mu_0", "sigma_0", "sigma_r", "beta"]
     np.testing.assert_allclose(precision["ratio"], 1.0, atol=0.2)
     assert (np.abs(precision["ratio"] - 1) < 4 * precision["ratio_se"]).all()
@@ -98,7 +98,7 @@ def test_planned_and_achieved_precision_agree_where_nothing_is_known(free_pilot)
     low, high = (condition.levels["sigma"] for condition in pilot.conditions)
     assert 0.5 < low / LEVELS[0] < 1.6
     assert high / low == pytest.approx(LEVELS[1] / LEVELS[0], rel=0.15)
-    precision = compare_precision(free_pilot, study, num_datasets=100, store=NOWHERE)
+    precision = compare_precision(free_pilot, study, num_datasets=100, cache=NOWHERE)
     assert precision["quantity"].values.tolist()[2:4] == [f"sigma[{CLEAR}]", f"sigma[{BLURRED}]"]
     np.testing.assert_allclose(precision["ratio"], 1.0, atol=0.2)
 
@@ -122,7 +122,7 @@ def test_the_pilot_is_described_as_it_was_run(study):
 def test_the_plan_is_a_study_file_that_evaluates(pilot, study):
     read = parse_study(format_study(study, notes=list_notes(pilot, study)), "plan")
     assert read == study
-    evaluation = evaluate_design(read, read.designs[0], num_datasets=20, store=NOWHERE)
+    evaluation = evaluate_design(read, read.designs[0], num_datasets=20, cache=NOWHERE)
     assert evaluation.convergence.converged >= 18
     # What a search does first.
     check_feasible(read.search)
@@ -173,7 +173,7 @@ def test_units_of_the_data_are_told_and_restored(pilot, study):
     assert planned.title == "Planned from a pilot, quadratic_effort (1 unit = 10 N)"
     assert dataclasses.replace(planned, title="") == dataclasses.replace(study, title="")
     assert any("1 unit = 10 N" in note for note in list_notes(scaled, planned))
-    one, ten = (compare_precision(fit, study, num_datasets=20, store=NOWHERE) for fit in (pilot, scaled))
+    one, ten = (compare_precision(fit, study, num_datasets=20, cache=NOWHERE) for fit in (pilot, scaled))
     assert one["unit"].values.tolist() == ["m", "log units", "log units", "no unit"]
     assert ten["unit"].values.tolist() == ["N", "log units", "log units", "no unit"]
     np.testing.assert_allclose(ten["achieved_sd"] / one["achieved_sd"], [10, 1, 1, 1])
@@ -203,7 +203,7 @@ def test_a_plan_is_told_in_words(pilot, study, capsys):
     assert words[0].startswith("μ₀, prior mean: 1.")
     assert words[2] == "σ, perceptual uncertainty: 0.1 in clear; 0.25 in blurred."
     assert "20 participants, each with 40 trials of clear, 40 trials of blurred" in describe_design(study)
-    precision = compare_precision(pilot, study, num_datasets=20, store=NOWHERE)
+    precision = compare_precision(pilot, study, num_datasets=20, cache=NOWHERE)
     print_plan(pilot, study, list_notes(pilot, study))
     print_precision(precision)
     printed = capsys.readouterr().out

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
+from designstudio.core.fingerprint import hash_text
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting.reading import read_data
-from designstudio.lab.fingerprint import hash_text
 from designstudio.lab.formats.files import format_schedule, save_schedule
 from designstudio.lab.schedule import BLOCKED, ScheduleOptions, make_schedule
 from designstudio.study.design import Condition, Design

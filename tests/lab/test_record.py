@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from designstudio.core.fingerprint import hash_json, write_canonical
 from designstudio.errors import StudioError
-from designstudio.lab.fingerprint import fingerprint, write_canonical
 from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import load_record, save_record
 from designstudio.lab.record_text import write_text
@@ -62,7 +62,7 @@ def test_the_same_plan_has_the_same_fingerprint_whatever_the_order_of_its_keys()
     assert first.fingerprint == again.fingerprint
     assert len(first.fingerprint) == 64
     backwards = json.loads(json.dumps(first.content), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-    assert fingerprint(backwards) == first.fingerprint
+    assert hash_json(backwards) == first.fingerprint
     assert write_canonical({"b": 0.1, "a": [1, "µ"]}) == '{"a":[1,"µ"],"b":0.1}'
 
 

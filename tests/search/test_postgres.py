@@ -12,7 +12,7 @@ import time
 import optuna
 import pytest
 
-from designstudio.evaluate.store import Store
+from designstudio.core.cache import BlockCache
 from designstudio.search.records import RECORD
 from designstudio.search.run import Budget, run_search
 from designstudio.search.search_job import load_search
@@ -123,7 +123,7 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
 
 def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(database, storage, study, tmp_path):
     question, rng = read_study(study), random.Random(1)
-    whole = run_search(question, tmp_path / "whole", Budget(NUM_TRIALS), verifies=False, store=Store(None))
+    whole = run_search(question, tmp_path / "whole", Budget(NUM_TRIALS), verifies=False, cache=BlockCache(None))
 
     def count():
         job = load_search(question, storage)
@@ -138,7 +138,9 @@ def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(databas
         finally:
             process.kill()
             process.wait()
-    result = run_search(question, tmp_path / "run", Budget(NUM_TRIALS), storage=database, verifies=False, store=Store(None))
+    result = run_search(
+        question, tmp_path / "run", Budget(NUM_TRIALS), storage=database, verifies=False, cache=BlockCache(None)
+    )
     assert show_scores(result) == show_scores(whole)
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.store import Store
 from designstudio.metrics.paired import compare_rmse
 from designstudio.model.priors import Constant, Uniform
 from designstudio.search.readings import list_objectives, read_measure
@@ -30,7 +30,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def evaluation(study):
-    return evaluate_design(study, TWO_LEVELS, fidelity="information", num_datasets=64, store=Store(None))
+    return evaluate_design(study, TWO_LEVELS, fidelity="information", num_datasets=64, cache=BlockCache(None))
 
 
 @pytest.mark.parametrize("score", RECOVERY)
@@ -71,16 +71,16 @@ def test_power_to_tell_groups_apart_is_that_of_the_evaluation(study, evaluation)
 
     design = dataclasses.replace(TWO_LEVELS, num_participants=3)
     second = evaluate_design(
-        second_group(study, GOALS[2]), design, fidelity="information", num_datasets=64, store=Store(None)
+        second_group(study, GOALS[2]), design, fidelity="information", num_datasets=64, cache=BlockCache(None)
     ).summaries
-    whole = evaluate_design(study, design, fidelity="information", num_datasets=64, store=Store(None))
+    whole = evaluate_design(study, design, fidelity="information", num_datasets=64, cache=BlockCache(None))
     reading = read_measure(Measure("power", ("3",)), study, design, whole.summaries, second)
     assert reading.score.value == pytest.approx(whole.power["groups differ in beta"].value)
     assert reading.score.mcse == pytest.approx(whole.power["groups differ in beta"].mcse)
 
 
 def test_parts_average_to_the_measure_and_pair_designs_as_the_paired_score_does(study, evaluation):
-    other = evaluate_design(study, ONE_LEVEL, fidelity="information", num_datasets=64, store=Store(None))
+    other = evaluate_design(study, ONE_LEVEL, fidelity="information", num_datasets=64, cache=BlockCache(None))
     readings = [read_measure(Measure("rmse", ("mu_0",)), study, e.design, e.summaries) for e in (evaluation, other)]
     difference = readings[1].parts - readings[0].parts
     ratio = compare_rmse(evaluation.summaries, other.summaries)["mu_0"]

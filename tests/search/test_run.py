@@ -7,8 +7,8 @@ import random
 import optuna
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
-from designstudio.evaluate.store import Store
 from designstudio.search import search_job
 from designstudio.search.records import read_record
 from designstudio.search.run import Budget, run_search
@@ -22,7 +22,7 @@ EXACT = ("state", "parameters", "values", "pruned_at", "beaten_by", "num_dataset
 
 
 def search(question, folder, num_trials=NUM_TRIALS, **options):
-    return run_search(question, folder, Budget(num_trials), store=Store(None), **options)
+    return run_search(question, folder, Budget(num_trials), cache=BlockCache(None), **options)
 
 
 def show_scores(result):

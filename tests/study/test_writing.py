@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designstudio.evaluate.fingerprint import describe_question, plain
+from designstudio.core.fingerprint import as_plain
+from designstudio.evaluate.fingerprint import describe_question
 from designstudio.model.priors import Constant
 from designstudio.study import Quantity, StudyFileError, format_study, parse_study, read_study, write_study
 from designstudio.study.design import Condition
@@ -26,8 +27,8 @@ SEEDS = range(80)
 
 def describe_all(study):
     """Everything that a study says, as plain data; measures say what they are of."""
-    search = None if study.search is None else plain(complete_measures(study.search))
-    rest = {name: plain(getattr(study, name)) for name in ("designs", "goals", "candidates", "title", "num_datasets")}
+    search = None if study.search is None else as_plain(complete_measures(study.search))
+    rest = {name: as_plain(getattr(study, name)) for name in ("designs", "goals", "candidates", "title", "num_datasets")}
     return {**describe_question(study), **rest, "fidelity": study.fidelity, "search": search}
 
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from designstudio.core.tables import read_csv
 from designstudio.errors import StudioError
 from designstudio.evaluate.results import Convergence, Evaluation
 from designstudio.metrics.identifiability import score_identifiability
@@ -21,7 +22,6 @@ from designstudio.viz.fresh import list_fresh, read_fresh_record
 from designstudio.viz.front import compute_front, draw_front
 from designstudio.viz.history import compute_history, draw_history
 from designstudio.viz.search import add_best, draw_search, write_search
-from designstudio.viz.tables import read_csv
 from designstudio.viz.variables import compute_parallel, draw_importance, draw_parallel, plays_role
 from designstudio.viz.words import label_measure, name_variable
 from tests.viz.test_calibration import find_picture_faults

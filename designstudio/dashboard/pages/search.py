@@ -6,6 +6,7 @@ from pathlib import Path
 
 import panel as pn
 
+from designstudio.core.files import read_json
 from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_text
 from designstudio.dashboard.parts.job_card import JobCard
@@ -16,7 +17,6 @@ from designstudio.dashboard.state.search import FRONT, SearchChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import Job, JobShelf
-from designstudio.runs.jobs.job import read_json
 from designstudio.runs.jobs.kinds import SEARCH, STUDY
 from designstudio.search.results import SearchResult
 from designstudio.search.watching import SearchWatch

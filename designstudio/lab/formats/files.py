@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.fingerprint import hash_json, hash_text
+from designstudio.evaluate.fingerprint import list_software
 from designstudio.lab.design_words import describe_design
-from designstudio.lab.fingerprint import fingerprint, hash_text, write_pretty
-from designstudio.lab.folder import write_folder
+from designstudio.lab.folder import write_folder, write_pretty
 from designstudio.lab.formats.jspsych import write_timeline
 from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
 from designstudio.lab.formats.psychopy import write_conditions
 from designstudio.lab.formats.readme import write_readme
 from designstudio.lab.schedule import Schedule
-from designstudio.lab.versions import list_versions
 
 FORMAT = "designstudio schedule 1"
 SCHEDULE = "schedule.json"
@@ -56,7 +56,7 @@ def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, An
         "format": FORMAT,
         "study": schedule.study.title,
         "design": design,
-        "design_fingerprint": fingerprint(design),
+        "design_fingerprint": hash_json(design),
         "participants": len(schedule.lists),
         "seed": schedule.study.seed,
         "order": options.order,
@@ -65,5 +65,5 @@ def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, An
         "is_simulated": options.simulates,
         "block_orders": {trials.subject: list(trials.block_order) for trials in schedule.lists},
         "files": {name: hash_text(text) for name, text in files.items()},
-        "versions": list_versions(),
+        "versions": list_software(),
     }

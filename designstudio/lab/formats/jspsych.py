@@ -1,6 +1,6 @@
 """Timeline variables of jsPsych: a list with one object for each trial, to be run in order (no randomize_order)."""
 
-from designstudio.lab.fingerprint import write_pretty
+from designstudio.lab.folder import write_pretty
 from designstudio.lab.formats.rows import make_row
 from designstudio.lab.schedule import Schedule, TrialList
 

@@ -6,8 +6,6 @@ that follow. Reading fills a skeleton of the same structure, so the file itself 
 
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from designstudio.core.files import write_bytes
 from designstudio.errors import ActorFileError
 
 Tree = TypeVar("Tree")
@@ -34,14 +33,7 @@ def write_leaves(path: Path, header: dict[str, Any], tree: Any) -> None:
     }
     line = json.dumps({**layout, **header}).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(line + payload)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_bytes(path, line + payload)
 
 
 def read_header(path: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ any other.
 """
 
 import dataclasses
-import importlib.metadata
 import math
 from importlib import resources
 from pathlib import Path
@@ -17,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from designstudio.core.configuration import configure_once
+from designstudio.core.versions import list_versions
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
 from designstudio.model.actors.accuracy import Accuracy
 from designstudio.model.actors.base import AbstractActor
@@ -59,7 +59,7 @@ def save_actor(path: Path, result: TrainingResult) -> None:
         "accuracy": dataclasses.asdict(result.accuracy),
         "num_steps": result.num_steps,
         "training_seconds": round(result.seconds, 1),
-        "versions": {name: importlib.metadata.version(name) for name in ("designstudio", "jax", "equinox")},
+        "versions": list_versions(("designstudio", "jax", "equinox")),
     }
     write_leaves(path, header, result.actor)
 

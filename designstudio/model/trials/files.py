@@ -1,13 +1,12 @@
 """Trials as netCDF files: data only, readable by any netCDF tool, exact in both directions."""
 
-import contextlib
 import os
-import uuid
 from pathlib import Path
 from typing import Final
 
 import xarray as xr
 
+from designstudio.core.files import replace_file
 from designstudio.model.trials.schema import TrialsError, check_trials
 
 SUFFIX = ".nc"
@@ -24,12 +23,10 @@ def save_trials(trials: xr.Dataset, path: str | os.PathLike[str]) -> None:
     """
     target = _check_suffix(path)
     check_trials(trials)
-    # Not tempfile: its files could be read by nobody else.
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        trials.drop_encoding().to_netcdf(temporary, engine=ENGINE)
-        os.replace(temporary, target)
+        with replace_file(target) as part:
+            trials.drop_encoding().to_netcdf(part, engine=ENGINE)
     except OSError as error:
         raise TrialsError(
             f"The trials cannot be written to '{target}' ({error.strerror or error}): choose another place."
@@ -38,9 +35,6 @@ def save_trials(trials: xr.Dataset, path: str | os.PathLike[str]) -> None:
         raise TrialsError(
             f"The trials hold something that netCDF cannot store ({error}): convert it or leave it out."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 def load_trials(path: str | os.PathLike[str]) -> xr.Dataset:

@@ -13,7 +13,6 @@ command line would have left them.
 """
 
 import contextlib
-import json
 import os
 import signal
 import time
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
+
+from designstudio.core.files import read_json
 
 JOB, PROGRESS, OUTCOME, LOG, STOP, LOCK, PID = (
     "job.json",
@@ -158,19 +159,3 @@ class Job:
         with contextlib.suppress(OSError):
             return (self.folder / LOG).read_text(errors="replace")[-num_letters:]
         return ""
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """An object from a file; empty if there is none, or not a whole one."""
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """All of it or nothing."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(content, indent=2) + "\n")
-    os.replace(part, path)

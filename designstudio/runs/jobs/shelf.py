@@ -13,8 +13,9 @@ from typing import Any
 
 import platformdirs
 
+from designstudio.core.files import read_json, write_json
 from designstudio.errors import StudioError
-from designstudio.runs.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job, read_json, write_json
+from designstudio.runs.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job
 
 MOST_LETTERS = 40
 # Seconds.

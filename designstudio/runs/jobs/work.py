@@ -10,20 +10,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from designstudio.core.files import write_json
 from designstudio.errors import StudioError
-from designstudio.runs.jobs.job import (
-    FAILED,
-    FINISHED,
-    LOCK,
-    OUTCOME,
-    PID,
-    PROGRESS,
-    STOP,
-    STOPPED,
-    Job,
-    JobProgress,
-    write_json,
-)
+from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job, JobProgress
 
 # Seconds between two reports: the page looks every second.
 PERIOD = 0.5

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.files import replace_file
+
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows, all or nothing."""
-    part = path.with_name(f".{path.name}.partial")
-    with part.open("w", newline="") as file:
+    """Write rows with the same columns, all or nothing."""
+    with replace_file(path) as part, part.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    part.replace(path)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
