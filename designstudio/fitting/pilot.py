@@ -16,8 +16,8 @@ from designstudio.model.parameters import SIGMA
 from designstudio.model.priors import AbstractPrior
 from designstudio.study import Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
-from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 from designstudio.study.space import LOG, MOST_LEVELS, Variable
+from designstudio.study.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 
 PILOT = "pilot"
 # A trial takes as long as it takes; files of data do not say.

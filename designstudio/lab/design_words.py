@@ -5,7 +5,7 @@ from typing import Any
 from designstudio.errors import StudioError
 from designstudio.fitting.reading.cells import is_missing, tidy_label
 from designstudio.model.priors import AbstractPrior
-from designstudio.study.design import Condition, Design, Stimuli
+from designstudio.study.design import Condition, Design
 from designstudio.study.prior_entries import describe_prior
 from designstudio.study.toml_text import write_value
 
@@ -17,15 +17,6 @@ def describe_design(design: Design) -> dict[str, Any]:
         "seconds_per_trial": float(design.seconds_per_trial),
         "conditions": [_describe_condition(design, condition) for condition in design.conditions],
     }
-
-
-def describe_stimuli(stimuli: Stimuli) -> dict[str, Any]:
-    """What is shown, as a study file says it."""
-    given: dict[str, Any] = {"distribution": stimuli.distribution}
-    given |= {name: float(value) for name in ("low", "high") if (value := getattr(stimuli, name)) is not None}
-    if stimuli.num_values is not None:
-        given["num_values"] = stimuli.num_values
-    return given | ({"values": [float(value) for value in stimuli.values]} if stimuli.values else {})
 
 
 def write_prior(prior: AbstractPrior) -> str:
@@ -62,5 +53,5 @@ def _describe_condition(design: Design, condition: Condition) -> dict[str, Any]:
         "trials": condition.num_trials,
         "levels": {name: float(value) for name, value in condition.levels.items()},
         "drawn_anew": {name: write_prior(prior) for name, prior in condition.population.items()},
-        "stimuli": describe_stimuli(design.stimuli_of(condition)),
+        "stimuli": design.stimuli_of(condition).as_dict(),
     }

@@ -17,8 +17,8 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.errors import StudioError
 from designstudio.study import Choice, Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
-from designstudio.study.design.stimuli import GRID
 from designstudio.study.space import FREE, LINEAR, WHOLE, Variable
+from designstudio.study.stimuli import DISTRIBUTIONS
 
 Parameters = Mapping[str, Any]
 NUM_DIGITS = 3
@@ -68,7 +68,8 @@ def build_design(space: Space, parameters: Parameters, name: str = "design") -> 
     counts = share_trials(int(trials), max(1, len(levels)), float(_value(space, parameters, "low_share")))
     distribution = _value(space, parameters, "stimuli.distribution")
     low, high = (float(_value(space, parameters, f"stimuli.{end}")) for end in ("low", "high"))
-    num_values = int(_value(space, parameters, "stimuli.num_values")) if distribution == GRID else None
+    has_values = DISTRIBUTIONS.find(distribution).has_num_values
+    num_values = int(_value(space, parameters, "stimuli.num_values")) if has_values else None
     conditions: tuple[Condition, ...] = (Condition("all trials", counts[0]),)
     if levels:
         conditions = tuple(

@@ -5,9 +5,9 @@ from typing import Any
 
 from designstudio.model.costs import AbstractCost
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli, get_preset
-from designstudio.study.design.stimuli import DISTRIBUTIONS
 from designstudio.study.entry import Entry
 from designstudio.study.prior_entries import parameters_by_name, read_range, read_value
+from designstudio.study.stimuli import DISTRIBUTIONS
 
 _STIMULI_KEYS = ("distribution", "low", "high", "num_values", "values")
 _DESIGN_KEYS = ("name", "preset", "seconds_per_trial", "participants", "stimuli", "conditions")

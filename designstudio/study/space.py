@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 
 from designstudio.errors import StudioError
-from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
+from designstudio.study.stimuli import DISTRIBUTIONS, UNIFORM, list_ranges
 
 LOG, LINEAR, FREE = "log", "linear", "free"
 SPACINGS = (LOG, LINEAR, FREE)
@@ -85,7 +85,7 @@ class Space:
         for name in ("stimuli.low", "stimuli.high"):
             if name not in given:
                 raise StudioError(f"A search space needs {name}: which stimuli can be shown?")
-        shows_grid = GRID in self.options("stimuli.distribution")
+        shows_grid = any(DISTRIBUTIONS.find(str(name)).has_num_values for name in self.options("stimuli.distribution"))
         if shows_grid != ("stimuli.num_values" in given):
             need = "needs" if shows_grid else "takes no"
             raise StudioError(f"A search space whose stimuli are {'' if shows_grid else 'no '}grids {need} num_values.")
@@ -130,9 +130,13 @@ def check_variable(name: str, variable: Variable) -> None:
     """
     values = _list_values(variable)
     if name == "stimuli.distribution":
-        allowed = (UNIFORM, LOG_UNIFORM, GRID)
-        if LIST in values:
-            raise StudioError("A search chooses stimuli by their range: take uniform, log-uniform or grid, not a list.")
+        allowed = tuple(list_ranges())
+        unfit = [value for value in values if value in DISTRIBUTIONS and value not in allowed]
+        if unfit:
+            *others, last = allowed
+            raise StudioError(
+                f"A search chooses stimuli by their range: take {', '.join(others)} or {last}, not a {unfit[0]}."
+            )
     elif name == "spacing":
         allowed = SPACINGS
     else:

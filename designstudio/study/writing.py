@@ -12,7 +12,7 @@ from typing import Any
 
 from designstudio.errors import StudioError
 from designstudio.study.analysis import Analysis, Known
-from designstudio.study.design import Design, Stimuli
+from designstudio.study.design import Design
 from designstudio.study.entry import StudyFileError
 from designstudio.study.file import parse_study
 from designstudio.study.goals import Goal
@@ -151,16 +151,11 @@ def _write_design(design: Design) -> list[str]:
         table |= {name: float(value) for name, value in condition.levels.items()}
         table |= {name: describe_prior(prior) for name, prior in condition.population.items()}
         if condition.stimuli is not None:
-            table["stimuli"] = _describe_stimuli(condition.stimuli)
+            table["stimuli"] = condition.stimuli.as_dict()
         conditions.append(table)
     head = {"name": design.name, "seconds_per_trial": design.seconds_per_trial, "participants": design.num_participants}
-    stimuli = write_pair("stimuli", _describe_stimuli(design.stimuli))
+    stimuli = write_pair("stimuli", design.stimuli.as_dict())
     return ["[[designs]]", *write_pairs(head), stimuli, *write_list("conditions", conditions)]
-
-
-def _describe_stimuli(stimuli: Stimuli) -> dict[str, Any]:
-    fields = {name: getattr(stimuli, name) for name in ("distribution", "low", "high", "num_values", "values")}
-    return {name: value for name, value in fields.items() if value not in (None, ())}
 
 
 def _check_same(study: Study, text: str, folder: Path) -> None:

@@ -13,7 +13,7 @@ from designstudio.search.job import get_plan
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Choice, Measure, Range, Space
-from designstudio.study.design.stimuli import GRID
+from designstudio.study.stimuli import DISTRIBUTIONS
 from designstudio.viz import figures, theme
 from designstudio.viz.history import compute_history, orient
 from designstudio.viz.theme import BLACK, BLUE, REFERENCE_COLOR, SEQUENTIAL, Series
@@ -150,7 +150,7 @@ def plays_role(space: Space, parameters: Mapping[str, Any], name: str) -> bool:
     if name.startswith("middle_") and parameters.get("spacing", space.get("spacing")) != "free":
         return False
     if name == "stimuli.num_values":
-        return bool(parameters.get("stimuli.distribution", space.get("stimuli.distribution")) == GRID)
+        return DISTRIBUTIONS[parameters.get("stimuli.distribution", space.get("stimuli.distribution"))].has_num_values
     return num_levels is None or float(num_levels) >= least
 
 

@@ -16,8 +16,8 @@ from designstudio.dashboard.state.search import (
     SearchChoice,
 )
 from designstudio.dashboard.theme import card, html
-from designstudio.study.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.study.measures import INFORMATION
+from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
 # Where trials begin to vary as soon as time becomes an aim.
 FEW, MANY = 30, 180

@@ -5,7 +5,7 @@ import param
 
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import html
-from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
+from designstudio.study.stimuli import DISTRIBUTIONS, LIST, list_ranges
 
 LOWEST, HIGHEST = 0.1, 7.0
 
@@ -18,7 +18,7 @@ class StimulusEditor(pn.viewable.Viewer):
         self._choice, self._is_syncing = choice, False
         self.distribution = pn.widgets.Select(
             name="spacing of stimuli",
-            options={"uniform": UNIFORM, "log-uniform": LOG_UNIFORM, "equally spaced values": GRID},
+            options={DISTRIBUTIONS[name].label: name for name in list_ranges()},
             value=choice.distribution, sizing_mode="stretch_width",
         )  # fmt: skip
         self.range = pn.widgets.RangeSlider(
@@ -63,7 +63,7 @@ class StimulusEditor(pn.viewable.Viewer):
                 self.range.start, self.range.end = min(LOWEST, choice.low), max(HIGHEST, choice.high)
                 self.range.value = (choice.low, choice.high)
             self._listed.visible, self.range.visible = is_list, not is_list
-            self.num_values.visible = choice.distribution == GRID
+            self.num_values.visible = DISTRIBUTIONS.find(choice.distribution).has_num_values
             self.num_values.value = choice.num_values
             self.participants.value, self.seconds.value = choice.num_participants, choice.seconds_per_trial
         finally:

@@ -12,7 +12,7 @@ from designstudio.model.parameters import SIGMA, Parameter
 from designstudio.model.priors import AbstractPrior, Constant, LogNormal
 from designstudio.study import Analysis, Goal, Known, Population, Study
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
-from designstudio.study.design.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
+from designstudio.study.stimuli import DISTRIBUTIONS, LIST, UNIFORM
 from designstudio.study.study import AMORTIZED, EXACT
 
 MOST_LEVELS = 4
@@ -34,9 +34,7 @@ class DesignChoice(param.Parameterized):
     cost = param.Selector(default="quadratic_effort", objects=list(PAPER_COST_NAMES), doc="Cost that people minimise.")
     sigmas = param.List(default=[0.1, 0.2], item_type=float, doc="Perceptual uncertainty of each level.")
     trials = param.List(default=[45, 45], item_type=int, doc="Trials of each level.")
-    distribution = param.Selector(
-        default=UNIFORM, objects=[UNIFORM, LOG_UNIFORM, GRID, LIST], doc="Which stimuli are shown."
-    )
+    distribution = param.String(default=UNIFORM, doc="Which stimuli are shown.")
     low = param.Number(default=0.25, bounds=(0.01, None), doc="Smallest stimulus.")
     high = param.Number(default=5.0, bounds=(0.01, None), doc="Largest stimulus.")
     num_values = param.Integer(default=6, bounds=(2, 50), doc="Values of a grid.")
@@ -75,7 +73,7 @@ class DesignChoice(param.Parameterized):
         """What is shown."""
         if self.distribution == LIST:
             return Stimuli(LIST, values=tuple(self.listed))
-        num_values = int(self.num_values) if self.distribution == GRID else None
+        num_values = int(self.num_values) if DISTRIBUTIONS.find(self.distribution).has_num_values else None
         return Stimuli(self.distribution, low=float(self.low), high=float(self.high), num_values=num_values)
 
     def to_population(self) -> Population:

@@ -11,9 +11,9 @@ from designstudio.model.costs import get_cost
 from designstudio.model.parameters import SIGMA
 from designstudio.search.run import Budget
 from designstudio.study import Choice, Limit, Measure, Range, SearchPlan, Space, Study
-from designstudio.study.design.stimuli import LOG_UNIFORM, UNIFORM
 from designstudio.study.measures import INFORMATION, MINUTES
 from designstudio.study.space import Variable
+from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
 RMSE, FRONT = "rmse", "rmse and minutes"
 TRIALS_BUDGET, MINUTES_BUDGET = "designs", "minutes"

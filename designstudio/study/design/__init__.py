@@ -2,6 +2,6 @@
 
 from designstudio.study.design.design import Condition, Design
 from designstudio.study.design.presets import PRESETS, get_preset
-from designstudio.study.design.stimuli import Stimuli
+from designstudio.study.stimuli import Stimuli
 
 __all__ = ["PRESETS", "Condition", "Design", "Stimuli", "get_preset"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.priors import AbstractPrior
-from designstudio.study.design.stimuli import Stimuli
+from designstudio.study.stimuli import Stimuli
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,7 @@ values, to be replaced by one's own.
 
 from designstudio.errors import UnknownNameError
 from designstudio.study.design.design import Condition, Design
-from designstudio.study.design.stimuli import GRID, LIST, Stimuli
+from designstudio.study.stimuli import GRID, LIST, Stimuli
 
 _PAPER_STIMULI = Stimuli(low=0.25, high=5.0)
 

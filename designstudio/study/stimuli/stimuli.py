@@ -1,19 +1,17 @@
-"""Which stimuli are shown: a range, a grid or a list, placed by uniform random numbers.
-
-Stimuli are made from numbers between 0 and 1 that the caller draws. Two designs that are given the same numbers then show
-stimuli that differ only as far as the designs do, so that designs can be compared pair by pair.
-"""
+"""Which stimuli are shown."""
 
 import dataclasses
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from designstudio.errors import StudioError, UnknownNameError
-
-UNIFORM, LOG_UNIFORM, GRID, LIST = "uniform", "log-uniform", "grid", "list"
-DISTRIBUTIONS = (UNIFORM, LOG_UNIFORM, GRID, LIST)
+from designstudio.errors import StudioError
+from designstudio.study.stimuli.base import AbstractDistribution
+from designstudio.study.stimuli.registry import DISTRIBUTIONS
+from designstudio.study.stimuli.uniform import UNIFORM
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +19,8 @@ class Stimuli:
     """A distribution of stimuli, in the stimulus unit.
 
     Attributes:
-        distribution: `uniform`, `log-uniform` (evenly in logarithms), `grid` (equally spaced values) or `list`.
+        distribution: `uniform`, `log-uniform` (evenly in logarithms), `grid` (equally spaced values), `list`, or one that
+            was registered.
         low: smallest stimulus; not for a list.
         high: largest stimulus; not for a list.
         num_values: how many values a grid has.
@@ -35,45 +34,48 @@ class Stimuli:
     values: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.distribution not in DISTRIBUTIONS:
-            raise UnknownNameError("distribution of stimuli", self.distribution, list(DISTRIBUTIONS))
-        if self.distribution == LIST:
-            self._check_list()
-        else:
+        if self.kind.is_range:
             self._check_range()
+        else:
+            self._check_list()
+
+    @property
+    def kind(self) -> AbstractDistribution:
+        """The distribution itself."""
+        return DISTRIBUTIONS.find(self.distribution)
 
     @property
     def support(self) -> tuple[float, float]:
         """Smallest and largest stimulus."""
-        if self.distribution == LIST:
-            return min(self.values), max(self.values)
-        return float(self.low or 0.0), float(self.high or 0.0)
+        if self.kind.is_range:
+            return float(self.low or 0.0), float(self.high or 0.0)
+        return min(self.values), max(self.values)
 
     @property
     def shown_values(self) -> tuple[float, ...]:
         """The distinct values of a grid or list; empty for a range."""
-        if self.distribution == GRID:
-            return tuple(float(value) for value in np.linspace(*self.support, int(self.num_values or 0)))
-        return self.values
+        return self.kind.list_values(self)
 
     def place(self, uniform: Float[np.ndarray, "*set trial"]) -> Float[np.ndarray, "*set trial"]:
         """Stimuli from numbers between 0 and 1, along the last axis.
 
         Grids and lists are balanced: every value is shown equally often, up to one, in random order.
         """
-        low, high = self.support
-        if self.distribution == UNIFORM:
-            return low + (high - low) * uniform
-        if self.distribution == LOG_UNIFORM:
-            return np.exp(math.log(low) + math.log(high / low) * uniform)
-        rank = np.argsort(np.argsort(uniform, axis=-1), axis=-1)
-        return np.asarray(self.shown_values)[rank % len(self.shown_values)]
+        return self.kind.place(self, uniform)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a study file says it: the distribution and the settings that it takes."""
+        casts: dict[str, Callable[[Any], Any]] = {
+            "low": float,
+            "high": float,
+            "num_values": int,
+            "values": lambda values: [float(value) for value in values],
+        }
+        given = {name: cast(getattr(self, name)) for name, cast in casts.items() if name in self.kind.settings}
+        return {"distribution": self.distribution, **given}
 
     def __str__(self) -> str:
-        if self.distribution == LIST:
-            return "list of " + ", ".join(f"{value:g}" for value in self.values)
-        range_ = f"{self.low:g} to {self.high:g}"
-        return f"{self.num_values} values from {range_}" if self.distribution == GRID else f"{self.distribution}, {range_}"
+        return self.kind.describe(self)
 
     def _check_range(self) -> None:
         if self.values:
@@ -85,8 +87,8 @@ class Stimuli:
                 f"Stimuli need 0 < low < high, but low is {self.low:g} and high is {self.high:g}: the model works on "
                 "logarithms of magnitudes."
             )
-        if (self.num_values is None) == (self.distribution == GRID):
-            need = "needs" if self.distribution == GRID else "takes no"
+        if (self.num_values is None) == self.kind.has_num_values:
+            need = "needs" if self.kind.has_num_values else "takes no"
             raise StudioError(f"The distribution {self.distribution!r} {need} num_values.")
         if self.num_values is not None and self.num_values < 2:
             raise StudioError(f"A grid needs at least 2 values, but num_values is {self.num_values}.")

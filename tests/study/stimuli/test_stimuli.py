@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.study.design.stimuli import DISTRIBUTIONS, Stimuli
+from designstudio.study.stimuli import DISTRIBUTIONS, Stimuli
 
 EVERY_KIND = {
     "uniform": Stimuli("uniform", low=0.25, high=5.0),
