@@ -1,4 +1,4 @@
-"""Three ways from a design to posteriors, cheap to thorough, with the same result: `summaries` of every data set.
+"""Fidelities: four ways from a design to the same result, summaries of every data set's posterior, cheap to thorough.
 
 * `information`: no data are simulated; posteriors are those that the expected information and the prior predict.
 * `importance`: data are simulated and fitted by importance sampling.

@@ -3,8 +3,7 @@
     auto, importance:  importance sampling -> the same with a better proposal -> (auto only) careful NUTS
     nuts:              NUTS from importance draws -> longer NUTS with a better proposal
 
-What still fails is returned with a reason, `diagnostics.is_good` false, and counted. Chains and proposals never see true
-parameters.
+What still fails is returned with a reason and `is_good` false, and counted. Chains and proposals never see true parameters.
 """
 
 import time

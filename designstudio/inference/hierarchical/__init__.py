@@ -6,8 +6,14 @@ Over subjects t is Normal(location, spread²), independently for each parameter.
 the support, and needs no truncation. The location's prior has the mean and standard deviation of the analysis prior, the
 spread's is half-normal.
 
-The method. NUTS samples group and subjects together, in coordinates in which they are nearly independent (`joint.py`). These
-come from a pilot (`pilot.py`): where the group is by Laplace's approximation, and how much each subject's data say there.
+The method is importance sampling in two layers. For every subject, weighted draws (particles) show where that subject might
+be, whatever the group (`offers.py`). Under a group each particle's weight is multiplied by the group's density there, and
+the mean of these weights is the likelihood of the subject: the subject is integrated out. So locations and spreads alone
+have a posterior that can be evaluated, and a mixture that learns from its own weighted draws samples it (`marginal.py`).
+Particles made for one group serve another badly, so particles and group are improved in turn until the group no longer moves
+(`group.py`), beginning where a few steps of EM put it (`pilot.py`). In the end every draw of the group chooses one particle
+of every subject by its weight. The group's weights give k-hat and effective draws, the particles' weights the error that is
+due to their number.
 """
 
 from designstudio.inference.hierarchical.pool import pool_subjects
