@@ -1,7 +1,7 @@
 """How the next design is proposed: Optuna's samplers by name, on canonical designs that were not tried before.
 
-Every proposal has its own random numbers, by the number of its trial: an interrupted search goes on as if nothing had
-happened.
+Every proposal has its own random numbers, by the number of its trial, and is stored as a whole before anything else of the
+trial: an interrupted search goes on as if nothing had happened.
 """
 
 import importlib.util
@@ -14,9 +14,10 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
+from scipy.stats import qmc
 
 from designstudio.errors import StudioError
-from designstudio.search.designs import Parameters, canonicalize, identify_design, list_distributions
+from designstudio.search.designs import Parameters, canonicalize, identify_design, list_distributions, place_parameters
 from designstudio.search.feasible import draw_feasible, find_design
 from designstudio.study import SearchPlan
 from designstudio.study.search_plan import CMAES, GP, NSGA2, NSGA3, QMC, RANDOM, TPE
@@ -26,12 +27,14 @@ NUM_STARTS = 10
 # Proposals that are thrown away, because they are not allowed or not new, before one is drawn at random.
 MOST_ATTEMPTS = 20
 NEEDS = {GP: "torch", CMAES: "cmaes"}
+# Points of a low-discrepancy sequence that later attempts skip, so that no attempt takes the point of another trial.
+STRIDE = 2**12
+# Where a trial keeps its whole proposal.
+PROPOSAL = "proposal"
 
 _MAKERS: Mapping[str, Callable[[int], BaseSampler]] = {
     TPE: lambda seed: optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=NUM_STARTS),
     RANDOM: lambda seed: optuna.samplers.RandomSampler(seed=seed),
-    # One sequence for the whole search, of which each trial takes the next point.
-    QMC: lambda _: optuna.samplers.QMCSampler(seed=0, scramble=True, warn_independent_sampling=False),
     NSGA2: lambda seed: optuna.samplers.NSGAIISampler(seed=seed, population_size=2 * NUM_STARTS),
     NSGA3: lambda seed: optuna.samplers.NSGAIIISampler(seed=seed, population_size=2 * NUM_STARTS),
     GP: lambda seed: optuna.samplers.GPSampler(seed=seed, n_startup_trials=NUM_STARTS, warn_independent_sampling=False),
@@ -73,19 +76,22 @@ class DesignSampler(BaseSampler):
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """A new design, in canonical form."""
+        if PROPOSAL in trial.user_attrs:
+            # Whoever began this trial was killed. To propose again could give something else: only some of the parameters
+            # may be stored, and others may have finished trials since.
+            return dict(trial.user_attrs[PROPOSAL])
         if trial.number < len(self._starts):
             return dict(self._starts[trial.number])
         tried = self._list_tried(study, trial)
         rng = np.random.default_rng((self._seed, trial.number))
-        # Whoever began this trial before may have been killed while noting its parameters: those that are there stay.
-        noted = dict(trial.params)
-        for _ in range(MOST_ATTEMPTS):
-            proposed = self._propose(study, trial, int(rng.integers(2**31)))
-            parameters = canonicalize(self._plan.space, proposed | noted)
+        for attempt in range(MOST_ATTEMPTS):
+            proposed = self._propose(study, trial, int(rng.integers(2**31)), attempt)
+            parameters = canonicalize(self._plan.space, proposed)
             design = find_design(self._plan, parameters)
-            if design is not None and identify_design(design) not in tried and noted.items() <= parameters.items():
+            # Parameters without a proposal were stored by an earlier version, which was killed while doing so: they stay.
+            if design is not None and identify_design(design) not in tried and trial.params.items() <= parameters.items():
                 return parameters
-        return _draw_new(self._plan, rng, tried, noted)
+        return _draw_new(self._plan, rng, tried, trial.params)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -93,7 +99,12 @@ class DesignSampler(BaseSampler):
         """Never needed: all parameters are proposed together."""
         raise NotImplementedError(param_name)
 
-    def _propose(self, study: optuna.Study, trial: FrozenTrial, seed: int) -> dict[str, Any]:
+    def _propose(self, study: optuna.Study, trial: FrozenTrial, seed: int, attempt: int) -> dict[str, Any]:
+        if self._plan.sampler == QMC:
+            # Not Optuna's, which counts its points in the storage: an attempt that was killed would count.
+            sequence = qmc.Sobol(len(self._distributions), scramble=True, rng=0)
+            point = sequence.fast_forward(1 + trial.number + STRIDE * attempt).random()[0]
+            return place_parameters(self._plan.space, point.tolist())
         # Some samplers are new, or say that they do not handle something that is handled here.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

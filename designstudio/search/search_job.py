@@ -21,7 +21,7 @@ from designstudio.search.job import AbstractJob, Callback, get_plan
 from designstudio.search.race import Standing, is_beaten
 from designstudio.search.readings import list_objectives
 from designstudio.search.records import RECORD, read_record, read_standing, write_record
-from designstudio.search.sampling import DesignSampler
+from designstudio.search.sampling import PROPOSAL, DesignSampler
 from designstudio.study import Measure, SearchPlan, Study
 
 STARTS, UNTIL = "starts", "until"
@@ -59,6 +59,8 @@ class SearchJob(AbstractJob):
     def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
         """Try the design of a trial on one block of data sets after the other."""
         plan = self.plan
+        # In one piece, before Optuna stores one parameter after the other.
+        trial.set_user_attr(PROPOSAL, trial.relative_params)
         parameters = {key: suggest(trial, key, distribution) for key, distribution in list_distributions(plan.space).items()}
         design = find_design(plan, parameters, f"trial {trial.number}")
         assert design is not None  # noqa: S101  (the sampler proposes nothing else)

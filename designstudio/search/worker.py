@@ -41,7 +41,9 @@ def run_worker(
         optuna.storages.fail_stale_trials(job.study)
         trial = job.claim(name)
         if trial is None and job.is_open():
-            trial = job.study.ask()
+            # Not Optuna's `ask`, whose trial runs before it has an owner: killed then, nobody would ever take it up.
+            job.study.enqueue_trial({})
+            trial = job.claim(name)
         if trial is None:
             job.retry_lost()
             if job.list_trials(TrialState.WAITING):
