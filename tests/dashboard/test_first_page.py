@@ -1,5 +1,6 @@
 """What a visitor gets first, and what may wait."""
 
+import html
 from collections import OrderedDict
 
 import pytest
@@ -42,6 +43,20 @@ def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(tmp
         assert "Check with simulations" in words
         # Much can wait.
         assert len(models) > 1.5 * len(first)
+
+
+def test_a_tile_and_the_sentence_below_it_change_in_one_piece(tmp_path):
+    studio, texts = Studio(JobShelf(tmp_path)), []
+    for model in studio.tabs.get_root(Document()).references():
+        if hasattr(model, "text"):
+            model.on_change("text", lambda _, old, new: texts.append((html.unescape(old), html.unescape(new))))
+    studio.choice.param.update(sigmas=[0.1], trials=[90])
+    ((before, after),) = [(old, new) for old, new in texts if "correlation of prior and cost" in new]
+    assert "tells" in before
+    assert "are confounded" not in before
+    # The tile's word, and the sentence.
+    assert ">confounded<" in after
+    assert "are confounded" in after
 
 
 @pytest.mark.parametrize(

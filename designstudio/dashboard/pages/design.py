@@ -53,7 +53,8 @@ class DesignPage(Page):
         self.checked: Evaluation | None = None
         self.pins: dict[str, Evaluation] = {}
         self.seconds, self._is_drawn_soon = 0.0, False
-        self._tiles, self._verdict, self._table = html(""), html(""), html("")
+        # Tiles and verdict are one text: no browser can show the tiles of one design above the verdict of another.
+        self._summary, self._table = html(""), html("")
         self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
         self.job_card = JobCard(shelf, on_end=self._take_checked)
         self.update()
@@ -151,9 +152,10 @@ class DesignPage(Page):
     def _write_results(self) -> None:
         if self.preview is None:
             return
-        self._tiles.object = write_tiles(self.preview.evaluation)
-        self._verdict.object = write_verdict(self.preview.verdict)
-        self._table.object = write_recovery(self._list_evaluations())
+        # In one message: numbers of two designs must not stand on one page.
+        with pn.io.hold():
+            self._summary.object = write_tiles(self.preview.evaluation) + write_verdict(self.preview.verdict)
+            self._table.object = write_recovery(self._list_evaluations())
 
     def _draw_soon(self) -> None:
         """Figures take longest: they follow numbers, also those that other visitors are waiting for."""
@@ -221,7 +223,7 @@ class DesignPage(Page):
         )
         results = pn.Column(
             self._message,
-            card(self._tiles, self._verdict),
+            card(self._summary),
             figures,
             self._later(lambda: [self._make_recovery(), self._make_check()], sizing_mode="stretch_width"),
             sizing_mode="stretch_width", margin=0,
