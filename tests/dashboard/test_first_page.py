@@ -48,7 +48,7 @@ def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(tmp
 def test_a_tile_and_the_sentence_below_it_change_in_one_piece(tmp_path):
     studio, texts = Studio(JobShelf(tmp_path)), []
     for model in studio.tabs.get_root(Document()).references():
-        if hasattr(model, "text"):
+        if "text" in model.properties():
             model.on_change("text", lambda _, old, new: texts.append((html.unescape(old), html.unescape(new))))
     studio.choice.param.update(sigmas=[0.1], trials=[90])
     ((before, after),) = [(old, new) for old, new in texts if "correlation of prior and cost" in new]

@@ -7,7 +7,6 @@ import pytest
 from optuna.trial import TrialState
 from sqlalchemy import Engine, event
 
-from designstudio.evaluate.store import Store
 from designstudio.search import search_job
 from designstudio.search.designs import identify_design
 from designstudio.search.job import OWNER
@@ -39,7 +38,7 @@ def evaluations():
 
 
 def search(question, folder, num_trials, **options):
-    return run_search(question, folder, Budget(num_trials), verifies=False, store=Store(None), **options)
+    return run_search(question, folder, Budget(num_trials), verifies=False, **options)
 
 
 def check_states(place, states, whole, go_on):
@@ -85,7 +84,7 @@ def test_a_database_that_was_left_before_any_commit_is_gone_on_with(tmp_path):
 def test_a_candidate_that_runs_has_an_owner_from_its_first_moment_on(tmp_path):
     # By the clock, candidates are made one by one; one without an owner could not be told from one that is worked on.
     stops = itertools.chain([False, False], itertools.repeat(True))
-    run_search(make_question(), tmp_path, Budget(minutes=60), verifies=False, store=Store(None), should_stop=stops.__next__)
+    run_search(make_question(), tmp_path, Budget(minutes=60), verifies=False, should_stop=stops.__next__)
     lines = (tmp_path / "search.journal").read_bytes().splitlines(keepends=True)
     num_running = 0
     for num in range(len(lines)):
