@@ -54,8 +54,8 @@ def calibrate_cost(
     scores = score_calibration(result.ranks)
     rows = make_rows(cost, scores)
     Console().print(_as_table(cost, rows))
-    lanes = dict(zip(*np.unique(result.diagnostics["lane"].values, return_counts=True), strict=True))
-    typer.echo("Fitted by " + ", ".join(f"{lane}: {count}" for lane, count in lanes.items()) + ".")
+    stages = dict(zip(*np.unique(result.diagnostics["stage"].values, return_counts=True), strict=True))
+    typer.echo("Fitted by " + ", ".join(f"{stage}: {count}" for stage, count in stages.items()) + ".")
     num_failed = int((~result.diagnostics["is_good"]).sum())
     typer.echo(f"{num_failed} of {datasets} fits failed; they are counted, and have no rank.")
     if out is not None:

@@ -40,7 +40,7 @@ FIT_SETTINGS = {
     # For leave-one-out, which takes its time for every draw of every trial.
     "comparison": FitSettings(method="importance", num_draws=250, min_ess=200.0),
 }
-FIRST_LANES = ("importance", "nuts")
+FIRST_STAGES = ("importance", "nuts")
 
 Verdicts = dict[str, tuple[str, np.ndarray]]
 
@@ -88,7 +88,7 @@ def _fit(
     draws, diagnostics = posterior["posterior"].to_dataset(), posterior["diagnostics"].to_dataset()
     return split_draws(draws, experiment.fixed), {
         "is_good": ("dataset", diagnostics["is_good"].values),
-        "is_refitted": ("dataset", ~np.isin(diagnostics["lane"].values, FIRST_LANES)),
+        "is_refitted": ("dataset", ~np.isin(diagnostics["stage"].values, FIRST_STAGES)),
         "rhat": ("dataset", _compare_blocks(draws) if settings.method == "importance" else diagnostics["rhat"].values),
         "khat": ("dataset", diagnostics["khat"].values),
         "reason": ("dataset", diagnostics["reason"].values.astype(str)),

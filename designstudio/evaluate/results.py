@@ -20,7 +20,7 @@ class Convergence(NamedTuple):
 
     Attributes:
         converged: data sets with a fit that can be used.
-        refitted: data sets that needed more than the fast lane, whatever came of it.
+        refitted: data sets that needed more than the fast stage, whatever came of it.
         failed: data sets without a usable fit; no score uses them.
         max_rhat: largest R-hat of a usable fit; NaN where nothing was sampled.
         reasons: why fits failed, and how often.

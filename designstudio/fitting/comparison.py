@@ -29,7 +29,7 @@ def compare_costs(posteriors: Mapping[str, xr.DataTree]) -> Comparison:
     """Compare all costs that were fitted to the same data.
 
     Args:
-        posteriors: of each cost, with the groups `loo` and `diagnostics`; see `designstudio.fitting.portions`.
+        posteriors: of each cost, with the groups `loo` and `diagnostics`; see `designstudio.fitting.condition_groups`.
     """
     costs = list(posteriors)
     verdicts = [tree["diagnostics"].to_dataset() for tree in posteriors.values()]

@@ -77,7 +77,7 @@ def _judge(posterior: xr.DataTree) -> list[dict[str, Any]]:
     num_bad = (loo["khat"] > LARGEST_KHAT).sum("trial").values
     verdicts = []
     for i, is_good in enumerate(diagnostics["is_good"].values.tolist()):
-        is_weighted = str(diagnostics["lane"].values[i]).startswith("importance")
+        is_weighted = str(diagnostics["stage"].values[i]).startswith("importance")
         verdicts.append(
             {
                 "elpd_loo": float(elpd[i]) if is_good else None,

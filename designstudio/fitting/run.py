@@ -12,9 +12,9 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
+from designstudio.fitting.condition_groups import fit_condition_groups
 from designstudio.fitting.fingerprint import fingerprint_cost
 from designstudio.fitting.models import CostModel, build_models
-from designstudio.fitting.portions import fit_portions
 from designstudio.fitting.progress import FitCallback, FitProgress
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
@@ -141,7 +141,7 @@ class _Run:
         return made
 
     def _sample(self, cost: str, prepared: CostModel) -> xr.DataTree:
-        return fit_portions(
+        return fit_condition_groups(
             prepared.model,
             self._trials,
             fixed=prepared.fixed,

@@ -58,18 +58,18 @@ def run_importance(
     observations: Observations,
     keys: Key[Array, " dataset"],
     settings: ImportanceSettings,
-    learnt: Mixture | None = None,
+    state: Mixture | None = None,
     *,
     is_wanted: np.ndarray | None = None,
 ) -> ImportanceBatch:
-    """Importance sampling of a batch, from the beginning or going on from what was learnt.
+    """Importance sampling of a batch, from the beginning or going on from the state of a proposal.
 
     Only data sets that are wanted have meaningful results.
     """
-    if learnt is None:
+    if state is None:
         fresh = start_mixture(model.num_free, settings.num_components)
-        learnt = jax.tree.map(lambda array: np.broadcast_to(array, (len(keys), *array.shape)), fresh)
-    return _on_devices(_importance_program(settings), model, is_wanted, observations, keys, learnt)
+        state = jax.tree.map(lambda array: np.broadcast_to(array, (len(keys), *array.shape)), fresh)
+    return _on_devices(_importance_program(settings), model, is_wanted, observations, keys, state)
 
 
 def run_nuts(
@@ -162,9 +162,9 @@ def _compiled(program: Any, static: _Static) -> Any:
 
 @functools.cache
 def _importance_program(settings: ImportanceSettings) -> Any:
-    def one(model: BehaviorModel, observations: Observations, key: Key[Array, ""], learnt: Mixture) -> ImportanceBatch:
+    def one(model: BehaviorModel, observations: Observations, key: Key[Array, ""], state: Mixture) -> ImportanceBatch:
         draw_key, start_key = jax.random.split(key)
-        draws, proposal = draw_weighted(model, observations, settings, learnt, key=draw_key)
+        draws, proposal = draw_weighted(model, observations, settings, state, key=draw_key)
         points = draws.z.reshape(-1, draws.z.shape[-1])
         weights = jax.nn.softmax(jnp.where(jnp.isfinite(draws.log_weight), draws.log_weight, -jnp.inf).ravel())
         weights = jnp.where(jnp.isnan(weights), 1 / weights.size, weights)
@@ -204,8 +204,8 @@ def _nuts_program(settings: NutsSettings) -> Any:
         chain_keys = jax.vmap(lambda key: jax.random.split(key, num_chains))(keys).reshape(-1)
         flat_starts = starts.reshape(num_datasets * num_chains, -1)
 
-        def one(data: Observations, offers: Proposal, scale: Whitening, start: Array, key: Key[Array, ""]) -> Chain:
-            return run_chain(model, data, offers, scale, start, settings, key=key)
+        def one(data: Observations, jumps: Proposal, scale: Whitening, start: Array, key: Key[Array, ""]) -> Chain:
+            return run_chain(model, data, jumps, scale, start, settings, key=key)
 
         chains = jax.vmap(one)(repeated[0], repeated[1], repeated[2], flat_starts, chain_keys)
         return jax.tree.map(lambda array: array.reshape(num_datasets, num_chains, *array.shape[1:]), chains)

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from designstudio.inference.coordinates import Guess, guess
+from designstudio.inference.coordinates import Start, find_start
 from designstudio.inference.mixture import (
     Mixture,
     Weights,
@@ -24,7 +24,7 @@ from designstudio.inference.mixture import (
     start_mixture,
 )
 from designstudio.inference.settings import ImportanceSettings
-from designstudio.inference.target import locate_with_density
+from designstudio.inference.target import constrain_with_density
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
@@ -36,20 +36,20 @@ Evaluated = tuple[Float[Array, ""], dict[str, Float[Array, "..."]]]
 
 
 class Proposal(NamedTuple):
-    """What the last draws came from: a mixture in units of the regression's guess."""
+    """What the last draws came from: a mixture in units of the start."""
 
-    expected: Guess
+    expected: Start
     mixture: Mixture
 
     def draw(self, num_draws: int, *, key: Key[Array, ""]) -> Float[Array, "draw coordinate"]:
         """Independent draws, in coordinates."""
-        points = draw_from_mixture(self.mixture, self.expected.is_slack, num_draws, key=key)
+        points = draw_from_mixture(self.mixture, self.expected.is_unidentified, num_draws, key=key)
         return self.expected.centre + self.expected.scale * points
 
     def log_density(self, z: Float[Array, "draw coordinate"]) -> Weights:
         """Log density of coordinates."""
         points = (z - self.expected.centre) / self.expected.scale
-        density = mixture_log_density(self.mixture, self.expected.is_slack, points)
+        density = mixture_log_density(self.mixture, self.expected.is_unidentified, points)
         return density - jnp.sum(jnp.log(self.expected.scale))
 
 
@@ -71,7 +71,7 @@ def draw_weighted(
     model: BehaviorModel,
     observations: Observations,
     settings: ImportanceSettings,
-    learnt: Mixture | None = None,
+    state: Mixture | None = None,
     *,
     key: Key[Array, ""],
     evaluate: Callable[[Float[Array, " coordinate"]], Evaluated] | None = None,
@@ -82,7 +82,7 @@ def draw_weighted(
         model: the behaviour model.
         observations: one data set.
         settings: how many draws, and how often the proposal is refitted.
-        learnt: what an earlier run has learnt, to go on from; without a share for any t component, start afresh.
+        state: proposal state of an earlier run, to go on from; without a share for any t component, start afresh.
         key: random key of this data set.
         evaluate: log density of coordinates, and what is found there; by default their posterior, and the parameters.
 
@@ -90,11 +90,11 @@ def draw_weighted(
         Draws with leading axis block, and the proposal they came from.
     """
     place_key, draw_key = jax.random.split(key)
-    expected = guess(model, observations)
+    expected = find_start(model, observations)
 
     def posterior(z: Float[Array, " coordinate"]) -> Evaluated:
-        density, located = locate_with_density(model, z, observations, folds=False)
-        return density, located.values
+        density, constrained = constrain_with_density(model, z, observations, reflects=False)
+        return density, constrained.values
 
     def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
@@ -109,7 +109,7 @@ def draw_weighted(
         is_fresh = mixture.log_share[1] == -jnp.inf
         mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
         return jax.lax.fori_loop(
-            0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_slack, points, weights), mixture
+            0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_unidentified, points, weights), mixture
         )
 
     # One loop for draws to learn from and draws to keep: the posterior, most of the program, is compiled once.
@@ -117,9 +117,9 @@ def draw_weighted(
         draws = weigh(mixture, index)
         return jax.lax.cond(index < settings.num_rounds, learn, lambda mixture, _: mixture, mixture, draws), draws
 
-    if learnt is None:
-        learnt = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
-    mixture, draws = jax.lax.scan(step, learnt, jnp.arange(settings.num_rounds + settings.num_blocks))
+    if state is None:
+        state = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
+    mixture, draws = jax.lax.scan(step, state, jnp.arange(settings.num_rounds + settings.num_blocks))
     return jax.tree.map(lambda array: array[settings.num_rounds :], draws), Proposal(expected, mixture)
 
 

@@ -1,9 +1,9 @@
 """The proposal of importance sampling: a mixture that learns from its own weighted draws.
 
-One component comes from the regression and stays as it is: Student's t along what the data determine, uniform along slack.
-It keeps the tails heavy. The others are multivariate t's, refitted by weighted expectation-maximisation (population Monte
-Carlo). Everything is for one data set, in *standard units*: the regression's estimate is 0 and its standard error (for
-slack, half of the allowed range) is 1.
+One component comes from the regression and stays as it is: Student's t along what the data determine, uniform along
+unidentified directions. It keeps the tails heavy. The others are multivariate t's, refitted by weighted
+expectation-maximisation (population Monte Carlo). Everything is for one data set, in *standard units*: the start's centre
+is 0 and its scale (for an unidentified direction, half of the allowed range) is 1.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ PRIOR_DRAWS = 2
 AnyArray = Any
 Points = Float[Array, "draw coordinate"]
 Weights = Float[Array, " draw"]
-IsSlack = tuple[bool, ...]
+IsUnidentified = tuple[bool, ...]
 
 
 class Mixture(NamedTuple):
@@ -51,7 +51,7 @@ def start_mixture(num_coordinates: int, num_components: int) -> Mixture:
     return Mixture(share, np.zeros((num_components, num_coordinates), np.float32), factor)
 
 
-def draw_from_mixture(mixture: Mixture, is_slack: IsSlack, num_draws: int, *, key: Key[Array, ""]) -> Points:
+def draw_from_mixture(mixture: Mixture, is_unidentified: IsUnidentified, num_draws: int, *, key: Key[Array, ""]) -> Points:
     """Independent draws."""
     normal_key, uniform_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, (num_draws, mixture.mean.shape[-1]))
@@ -60,16 +60,16 @@ def draw_from_mixture(mixture: Mixture, is_slack: IsSlack, num_draws: int, *, ke
     stretch = jnp.sqrt(DEGREES / -2 / jnp.sum(jnp.log1p(-uniforms[:, 1:]), axis=1))[:, None]
     from_t = mixture.mean + jnp.einsum("tij,nj->nti", mixture.factor, normal) * stretch[:, None]
     uniform = jax.scipy.special.erf(normal / np.sqrt(2))
-    from_regression = jnp.where(np.array(is_slack), uniform, REGRESSION_INFLATION * normal * stretch)
+    from_regression = jnp.where(np.array(is_unidentified), uniform, REGRESSION_INFLATION * normal * stretch)
     ends = jnp.cumsum(jnp.exp(mixture.log_share))
     component = jnp.sum(uniforms[:, :1] > ends[:-1], axis=1)
     candidates = jnp.concatenate([from_regression[:, None], from_t], axis=1)
     return jnp.take_along_axis(candidates, component[:, None, None], axis=1)[:, 0]
 
 
-def mixture_log_density(mixture: Mixture, is_slack: IsSlack, points: Points) -> Weights:
+def mixture_log_density(mixture: Mixture, is_unidentified: IsUnidentified, points: Points) -> Weights:
     """Log density of the mixture."""
-    return jax.nn.logsumexp(_component_terms(mixture, is_slack, points)[0], axis=1)
+    return jax.nn.logsumexp(_component_terms(mixture, is_unidentified, points)[0], axis=1)
 
 
 def place_components(mixture: Mixture, points: Points, weights: Weights, *, key: Key[Array, ""]) -> Mixture:
@@ -82,7 +82,7 @@ def place_components(mixture: Mixture, points: Points, weights: Weights, *, key:
     return Mixture(jnp.log(share), points[chosen], jnp.broadcast_to(factor, (num_components, num, num)))
 
 
-def refit_mixture(mixture: Mixture, is_slack: IsSlack, points: Points, weights: Weights) -> Mixture:
+def refit_mixture(mixture: Mixture, is_unidentified: IsUnidentified, points: Points, weights: Weights) -> Mixture:
     """One step of expectation-maximisation on weighted draws.
 
     Each component's scale is drawn towards that of all draws by as much as a few draws would: a component that few draws
@@ -90,7 +90,7 @@ def refit_mixture(mixture: Mixture, is_slack: IsSlack, points: Points, weights: 
     """
     num_draws_effective = 1 / jnp.sum(weights**2)
     num = points.shape[1]
-    log_terms, squares = _component_terms(mixture, is_slack, points)
+    log_terms, squares = _component_terms(mixture, is_unidentified, points)
     responsibility = jax.nn.softmax(log_terms, axis=1) * weights[:, None]
     share = jnp.sum(responsibility, axis=0)
     pull = responsibility[:, 1:] * (DEGREES + num) / (DEGREES + squares)
@@ -119,7 +119,9 @@ def weighted_moments(points: Points, weights: Weights) -> tuple[Float[Array, " i
     return mean, (centred * weights[:, None]).T @ centred
 
 
-def _component_terms(mixture: Mixture, is_slack: IsSlack, points: Points) -> tuple[Float[Array, "n m"], Float[Array, "n t"]]:
+def _component_terms(
+    mixture: Mixture, is_unidentified: IsUnidentified, points: Points
+) -> tuple[Float[Array, "n m"], Float[Array, "n t"]]:
     """Log density of every component, shares included, and squared distances to the t components."""
     num = points.shape[-1]
 
@@ -129,11 +131,11 @@ def _component_terms(mixture: Mixture, is_slack: IsSlack, points: Points) -> tup
         return _t_log_density(squares, num) - jnp.sum(jnp.log(jnp.diagonal(factor))), squares
 
     log_densities, squares = jax.vmap(one, out_axes=1)(mixture.mean, mixture.factor)
-    slack = np.flatnonzero(is_slack)
-    determined = np.flatnonzero(~np.array(is_slack))
+    unidentified = np.flatnonzero(is_unidentified)
+    determined = np.flatnonzero(~np.array(is_unidentified))
     regression = _t_log_density(jnp.sum((points[:, determined] / REGRESSION_INFLATION) ** 2, axis=1), determined.size)
-    regression -= determined.size * np.log(REGRESSION_INFLATION) + slack.size * np.log(2)
-    regression = jnp.where(jnp.all(jnp.abs(points[:, slack]) <= 1, axis=1), regression, -jnp.inf)
+    regression -= determined.size * np.log(REGRESSION_INFLATION) + unidentified.size * np.log(2)
+    regression = jnp.where(jnp.all(jnp.abs(points[:, unidentified]) <= 1, axis=1), regression, -jnp.inf)
     return jnp.concatenate([regression[:, None], log_densities], axis=1) + mixture.log_share, squares
 
 

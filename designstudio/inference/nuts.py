@@ -4,10 +4,10 @@ Chains that run in step wait for the longest trajectory among them, so trajector
 already found the posterior's centre and covariance, in whose units a few steps cross it, and it provides the starting
 points. Behind the prior's bounds the density is small but smooth, so a trajectory there comes back instead of diverging.
 
-Between two trajectories the chain is offered a few independent draws from the importance proposal, one after the other,
-each taken or left by the Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal.
-Trajectories find what the proposal missed; offers jump along confounded ridges, whose walls force trajectories to take tiny
-steps.
+Between two trajectories the chain may jump: a few independence proposals from the importance proposal, one after the other,
+are each accepted or rejected by the Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the
+proposal. Trajectories find what the proposal missed; jumps move along confounded ridges, whose bounds force trajectories to
+take tiny steps.
 """
 
 from typing import NamedTuple
@@ -17,15 +17,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 from numpyro.infer.hmc import HMCState, hmc
 
-from designstudio.inference.coordinates import locate
+from designstudio.inference.coordinates import constrain
 from designstudio.inference.importance import Proposal
 from designstudio.inference.settings import NutsSettings
-from designstudio.inference.target import walled_log_posterior
+from designstudio.inference.target import bounded_log_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
 # They are evaluated together, at little more than the cost of one.
-NUM_OFFERS = 3
+NUM_JUMPS = 3
 
 Scalar = Float[Array, ""]
 Point = Float[Array, " coordinate"]
@@ -47,7 +47,7 @@ class Chain(NamedTuple):
         is_diverging: whether the trajectory broke down.
         num_steps: length of the trajectory.
         acceptance: mean acceptance probability along the trajectory.
-        is_offer_taken: whether an independent draw was taken.
+        is_jump_accepted: whether an independence proposal was accepted.
         last: coordinates of the last draw, from which another run can go on.
     """
 
@@ -56,7 +56,7 @@ class Chain(NamedTuple):
     is_diverging: Bool[Array, "*set draw"]
     num_steps: Int[Array, "*set draw"]
     acceptance: Float[Array, "*set draw"]
-    is_offer_taken: Bool[Array, "*set draw"]
+    is_jump_accepted: Bool[Array, "*set draw"]
     last: Float[Array, "*set coordinate"]
 
 
@@ -85,10 +85,10 @@ def run_chain(
     # Traced once, however often the sampler mentions it.
     @jax.jit
     def potential(u: Point) -> Scalar:
-        return -walled_log_posterior(model, whitening.centre + whitening.factor @ u, observations)
+        return -bounded_log_posterior(model, whitening.centre + whitening.factor @ u, observations)
 
     initialise, move = hmc(potential, algo="NUTS")
-    nuts_key, offer_key = jax.random.split(key)
+    nuts_key, jump_key = jax.random.split(key)
     state = initialise(
         whiten(whitening, start),
         settings.num_warmup,
@@ -103,23 +103,23 @@ def run_chain(
 
     def step(state: HMCState, index: Array) -> tuple[HMCState, Chain]:
         state = trajectory = move(state)
-        draw_key, accept_key = jax.random.split(jax.random.fold_in(offer_key, index))
-        offers = proposal.draw(NUM_OFFERS, key=draw_key)
-        points = jax.vmap(lambda z: whiten(whitening, z))(offers)
+        draw_key, accept_key = jax.random.split(jax.random.fold_in(jump_key, index))
+        jumps = proposal.draw(NUM_JUMPS, key=draw_key)
+        points = jax.vmap(lambda z: whiten(whitening, z))(jumps)
         energies = jax.vmap(potential)(points)
         u, energy = state.z, state.potential_energy
         here = whitening.centre + whitening.factor @ u
-        log_proposal = proposal.log_density(jnp.concatenate([here[None], offers]))
+        log_proposal = proposal.log_density(jnp.concatenate([here[None], jumps]))
         log_weight, log_weights = -energy - log_proposal[0], -energies - log_proposal[1:]
-        thresholds = jnp.log(jax.random.uniform(accept_key, (NUM_OFFERS,)))
-        is_taken = jnp.zeros((), bool)
-        for k in range(NUM_OFFERS):
+        thresholds = jnp.log(jax.random.uniform(accept_key, (NUM_JUMPS,)))
+        is_jumped = jnp.zeros((), bool)
+        for k in range(NUM_JUMPS):
             is_accepted = thresholds[k] < log_weights[k] - log_weight
             u, energy, log_weight = (
                 jnp.where(is_accepted, new, old)
                 for new, old in ((points[k], u), (energies[k], energy), (log_weights[k], log_weight))
             )
-            is_taken |= is_accepted
+            is_jumped |= is_accepted
         # Trajectories go on from the gradient where the chain now stands.
         state = state._replace(z=u, potential_energy=energy, z_grad=jax.grad(potential)(u))
         z = whitening.centre + whitening.factor @ u
@@ -129,13 +129,13 @@ def run_chain(
             trajectory.diverging,
             trajectory.num_steps,
             trajectory.accept_prob,
-            is_taken,
+            is_jumped,
             z,
         )
 
     _, chain = jax.lax.scan(step, state, jnp.arange(settings.num_warmup + settings.num_draws))
     chain = jax.tree.map(lambda array: array[settings.num_warmup :], chain)
-    values = jax.vmap(lambda z: locate(model, z, observations, folds=True).values)(chain.values["z"])
+    values = jax.vmap(lambda z: constrain(model, z, observations, reflects=True).values)(chain.values["z"])
     return chain._replace(values=values, last=chain.last[-1])
 
 

@@ -104,6 +104,14 @@ def load_posterior(path: Path | str) -> xr.DataTree:
         raise StudioError(f"{str(path)!r} cannot be read as a posterior ({type(error).__name__}); save it again.") from None
     if "posterior" not in tree or "settings" not in tree.attrs:
         raise StudioError(f"{str(path)!r} holds no posterior of designstudio; give a file that save_posterior wrote.")
+    return _rename_old(tree)
+
+
+def _rename_old(tree: xr.DataTree) -> xr.DataTree:
+    """The same posterior with what older versions called otherwise under its name of today."""
+    for group, old, new in (("diagnostics", "lane", "stage"), ("convergence", "bank_error", "particle_error")):
+        if group in tree and old in tree[group]:
+            tree[group] = xr.DataTree(tree[group].to_dataset().rename({old: new}))
     return tree
 
 

@@ -1,4 +1,4 @@
-"""What a fit collects for every data set, lane by lane."""
+"""What a fit collects for every data set, stage by stage."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from designstudio.model.likelihood.model import BehaviorModel
 
 @dataclasses.dataclass
 class Results:
-    """Results of all data sets, filled in lane by lane."""
+    """Results of all data sets, filled in stage by stage."""
 
     draws: Draws
     stats: dict[str, np.ndarray]
@@ -32,7 +32,7 @@ class Results:
         }
         diagnostics: dict[str, np.ndarray] = {
             "is_good": np.zeros(num_datasets, bool),
-            "lane": np.full(num_datasets, "", dtype="<U32"),
+            "stage": np.full(num_datasets, "", dtype="<U32"),
             "reason": np.full(num_datasets, "", dtype="<U160"),
             "khat": np.full(num_datasets, np.nan),
             "importance_ess": np.full(num_datasets, np.nan),

@@ -1,4 +1,4 @@
-"""Fit many data sets at once, with escalation: what the fast lane cannot fit is fitted again with more care.
+"""Fit many data sets at once, with escalation: what the fast stage cannot fit is fitted again with more care.
 
     auto, importance:  importance sampling -> the same with a better proposal -> (auto only) careful NUTS
     nuts:              NUTS from importance draws -> longer NUTS with a better proposal
@@ -26,11 +26,11 @@ from designstudio.inference.batches import (
     run_importance,
     run_nuts,
 )
-from designstudio.inference.coordinates.layout import bends_at_unit
+from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
 from designstudio.inference.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
-from designstudio.inference.doubts import check_scale, note_weak_data
 from designstudio.inference.nuts import Chain
 from designstudio.inference.posterior import build_posterior
+from designstudio.inference.preflight import check_scale, note_weak_data
 from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.inference.results import Results
 from designstudio.inference.settings import FitSettings, ImportanceSettings, NutsSettings
@@ -39,8 +39,8 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials, sort_by_noise
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
 
-LANES = ("importance", "importance, more care", "nuts", "nuts, more care")
-# A careful lane runs the fast lane's program this many times, each going on where the last one ended: nothing compiles anew.
+STAGES = ("importance", "importance, more care", "nuts", "nuts, more care")
+# A careful stage runs the fast stage's program this often, each time going on where it ended: nothing new to compile.
 NUM_CAREFUL_REPEATS = 4
 # The same once more, for the few that are left.
 NUM_PATIENT_REPEATS = 12
@@ -113,7 +113,7 @@ def fit_datasets(
 
 
 class _Run:
-    """One call of `fit_datasets`: lanes that write into the same results."""
+    """One call of `fit_datasets`: stages that write into the same results."""
 
     def __init__(
         self,
@@ -138,39 +138,39 @@ class _Run:
         self._nuts = NutsSettings(num_draws=settings.num_draws)
         self._started, self._num_draws, self._num_done = time.monotonic(), 0, 0
 
-    def keys(self, chosen: np.ndarray, lane: str) -> Key[Array, " dataset"]:
-        """One key for each data set and lane, whatever else is fitted."""
-        root = jax.random.fold_in(jax.random.key(self.seed), LANES.index(lane))
+    def keys(self, chosen: np.ndarray, stage: str) -> Key[Array, " dataset"]:
+        """One key for each data set and stage, whatever else is fitted."""
+        root = jax.random.fold_in(jax.random.key(self.seed), STAGES.index(stage))
         return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(self.numbers[chosen]))
 
-    def sample_weighted(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+    def sample_weighted(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
         """Importance sampling of these data sets; returns those it could not fit.
 
         With repeats, the proposal goes on learning; the draws of the last repeat are used.
         """
         failed: list[int] = []
         for chosen, is_wanted in self._batches(datasets):
-            batch = self._learn(_pick(self._sampled, chosen), self.keys(chosen, lane), is_wanted, num_repeats)
+            batch = self._learn(_pick(self._sampled, chosen), self.keys(chosen, stage), is_wanted, num_repeats)
             check = check_weights(np.asarray(batch.log_weight)[is_wanted])
             at = chosen[is_wanted]
-            rngs = self._rngs(at, lane)
+            rngs = self._rngs(at, stage)
             indices = resample(check.log_weight, self.settings.num_draws, rngs)
             self._keep(at, {name: _take(np.asarray(values)[is_wanted], indices) for name, values in batch.values.items()})
             diagnostics = self.results.diagnostics
             diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
             diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
-            failed += self._judge(at, lane, self._correct(chosen, is_wanted, rngs, judge_weights(check, self.settings)))
-            self._report(len(at), lane)
+            failed += self._judge(at, stage, self._correct(chosen, is_wanted, rngs, judge_weights(check, self.settings)))
+            self._report(len(at), stage)
         return np.array(failed, int)
 
-    def sample_chains(self, lane: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+    def sample_chains(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
         """NUTS on these data sets; returns those it could not fit.
 
         With repeats, the proposal is learnt for longer and chains are as many times as long, and thinned.
         """
         failed: list[int] = []
         for chosen, is_wanted in self._batches(datasets):
-            observations, keys = _pick(self._sampled, chosen), self.keys(chosen, lane)
+            observations, keys = _pick(self._sampled, chosen), self.keys(chosen, stage)
             start = self._learn(observations, keys, is_wanted, num_repeats)
             runs: list[Chain] = []
             for repeat in range(num_repeats):
@@ -187,8 +187,8 @@ class _Run:
             diagnostics["rhat"][at], diagnostics["ess"][at] = check.rhat, check.ess
             diagnostics["num_divergent"][at] = chains.is_diverging.sum((1, 2))
             reasons = judge_chains(check, chains.is_diverging.mean((1, 2)), self.settings)
-            failed += self._judge(at, lane, self._correct(chosen, is_wanted, self._rngs(at, lane), reasons))
-            self._report(len(at), lane)
+            failed += self._judge(at, stage, self._correct(chosen, is_wanted, self._rngs(at, stage), reasons))
+            self._report(len(at), stage)
         return np.array(failed, int)
 
     def _correct(
@@ -236,9 +236,9 @@ class _Run:
             reasons[i] = reasons[i] or ("" if is_even else f"the fast likelihood is off by {error[i]:.2f} nats")
         return reasons
 
-    def _rngs(self, at: np.ndarray, lane: str) -> list[np.random.Generator]:
-        """One generator for each data set and lane."""
-        return [np.random.default_rng((self.seed, int(number), LANES.index(lane))) for number in self.numbers[at]]
+    def _rngs(self, at: np.ndarray, stage: str) -> list[np.random.Generator]:
+        """One generator for each data set and stage."""
+        return [np.random.default_rng((self.seed, int(number), STAGES.index(stage))) for number in self.numbers[at]]
 
     def _learn(
         self, observations: Observations, keys: Key[Array, " dataset"], is_wanted: np.ndarray, num_repeats: int
@@ -246,9 +246,9 @@ class _Run:
         """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
         batch = run_importance(self.model, observations, keys, self._importance, is_wanted=is_wanted)
         for repeat in range(1, num_repeats):
-            learnt = batch.proposal.mixture
+            state = batch.proposal.mixture
             keys_now = _fold(keys, repeat)
-            batch = run_importance(self.model, observations, keys_now, self._importance, learnt, is_wanted=is_wanted)
+            batch = run_importance(self.model, observations, keys_now, self._importance, state, is_wanted=is_wanted)
         return batch
 
     def pointwise(self, trials: xr.Dataset, order: np.ndarray) -> np.ndarray:
@@ -276,22 +276,22 @@ class _Run:
         for name, values in draws.items():
             self.results.draws[name][at] = values
 
-    def _judge(self, at: np.ndarray, lane: str, reasons: list[str]) -> list[int]:
+    def _judge(self, at: np.ndarray, stage: str, reasons: list[str]) -> list[int]:
         diagnostics = self.results.diagnostics
-        diagnostics["lane"][at] = lane
+        diagnostics["stage"][at] = stage
         diagnostics["reason"][at] = reasons
         diagnostics["is_good"][at] = [not reason for reason in reasons]
         return [int(index) for index, reason in zip(at, reasons, strict=True) if reason]
 
-    def _report(self, num: int, lane: str) -> None:
+    def _report(self, num: int, stage: str) -> None:
         self._num_draws += num * self.settings.num_chains * self.settings.num_draws
-        num_datasets = len(self.results.diagnostics["lane"])
-        self._num_done = int((self.results.diagnostics["lane"] != "").sum())
+        num_datasets = len(self.results.diagnostics["stage"])
+        self._num_done = int((self.results.diagnostics["stage"] != "").sum())
         if self._progress is None:
             return
         seconds = time.monotonic() - self._started
         left = seconds / max(self._num_done, 1) * (num_datasets - self._num_done)
-        self._progress(Progress(self._num_done, num_datasets, self._num_draws, seconds, left, lane))
+        self._progress(Progress(self._num_done, num_datasets, self._num_draws, seconds, left, stage))
 
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:

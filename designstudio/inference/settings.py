@@ -32,7 +32,7 @@ class NutsSettings:
     Attributes:
         num_warmup: steps before the first draw is kept.
         num_draws: draws of each chain after that.
-        max_tree_depth: trajectories have at most 2^depth - 1 steps.
+        max_tree_depth: trajectories have at most 2^log_saturation - 1 steps.
         adapts: whether the warm-up tunes step size and mass matrix, beyond the whitening from importance sampling.
         first_step_size: in units of the posterior's standard deviations.
         target_acceptance: when adapting; higher is more careful.
@@ -56,7 +56,7 @@ class FitSettings:
         max_rhat: largest acceptable R-hat. min_ess: fewest acceptable effective draws of any parameter. max_khat: largest
         acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
         trajectories. Trajectories only have to be good on average: between
-            two of them a chain is offered an independent draw.
+            two of them a chain may jump to an independent draw.
         batch_size: data sets that all devices together work on at once.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
     """

@@ -100,4 +100,4 @@ def predict_responses(
         mean, slope = jax.vmap(lambda s: jax.jvp(policy, (s,), (jnp.ones_like(s),)))(x)
         return mean, jnp.log((slope * participant["sigma"]) ** 2 + participant["sigma_r"] ** 2)
 
-    return jax.vmap(one_condition)(model.spread(values, fixed), log_stimulus)
+    return jax.vmap(one_condition)(model.broadcast_to_conditions(values, fixed), log_stimulus)

@@ -135,7 +135,7 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
         rows.append((design, *map(str, counts), say_number(went["max_rhat"], 4)))
         reasons += [f"{design}, {count} of {counts[0]}: {reason}." for reason, count in went["reasons"].items()]
     caption = (
-        "Fits of all simulated data sets. Those that failed are in no score; refitted ones needed more than the fast lane."
+        "Fits of all simulated data sets. Those that failed are in no score; refitted ones needed more than the fast stage."
     )
     table = make_table(("design", "data sets", "good", "refitted", "failed", "largest R-hat"), rows, caption)
     total, failed = (sum(int(row[place]) for row in rows) for place in (1, 4))

@@ -185,7 +185,7 @@ def compare_costs() -> list[dict[str, Any]]:
                 "times quadratic": f"{seconds / reference:.1f}",
                 "median of smallest effective draws": f"{np.median(diagnostics['ess']):.0f}",
                 "largest R-hat": f"{np.max(diagnostics['rhat'].values):.3f}",
-                "fitted again": int(np.sum(diagnostics["lane"].values != "nuts")),
+                "fitted again": int(np.sum(diagnostics["stage"].values != "nuts")),
                 "failed": int((~diagnostics["is_good"].values).sum()),
             }
         )

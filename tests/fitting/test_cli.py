@@ -73,7 +73,7 @@ def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
         for row in rows
     ]
     (tmp_path / "data.csv").write_text("\n".join(larger))
-    monkeypatch.setattr(run, "fit_portions", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(run, "fit_condition_groups", lambda *_, **__: 1 / 0)
     hint = "mean stimuli differ by a factor of 1."
     assert hint in invoke(tmp_path / "data.csv").output
     assert hint not in invoke(tmp_path / "data.csv", "--per-condition", "mu_0").output

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from designstudio.inference.coordinates import guess, locate
-from designstudio.inference.coordinates.walls import fold
+from designstudio.inference.coordinates import constrain, find_start
+from designstudio.inference.coordinates.reflect import reflect
 from designstudio.inference.target import log_posterior
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
@@ -92,13 +92,15 @@ def compile_quickly(function):
 
 
 @functools.cache
-def located(name):
-    """Coordinates flagged and folded: the first half far from everything, the second around the guess."""
+def constrained(name):
+    """Coordinates flagged and reflected: the first half far from everything, the second around the guess."""
     model, observations = setting(name)
-    expected = guess(model, observations)
+    expected = find_start(model, observations)
     noise = np.random.default_rng(6).normal(size=(2, NUM_POINTS, model.num_free)).astype(np.float32)
     points = np.concatenate([5 * noise[0], expected.centre + 0.3 * expected.scale * noise[1]])
-    both = compile_quickly(lambda z: tuple(locate(model, z, observations, folds=folds) for folds in (False, True)))
+    both = compile_quickly(
+        lambda z: tuple(constrain(model, z, observations, reflects=reflects) for reflects in (False, True))
+    )
     return jax.tree.map(np.asarray, both(points))
 
 
@@ -109,7 +111,7 @@ def widen(tree):
 
 @every_model
 def test_the_jacobian_is_that_of_the_map(name):
-    flagged, _ = located(name)
+    flagged, _ = constrained(name)
     z = np.asarray(flagged.z, float)[NUM_POINTS:][flagged.is_inside[NUM_POINTS:]][:10]
     assert len(z) > 5
     step = 1e-5
@@ -118,8 +120,8 @@ def test_the_jacobian_is_that_of_the_map(name):
         model, observations = widen(setting(name))
 
         def place(z):
-            found = locate(model, z, observations, folds=False)
-            return jnp.concatenate([jnp.ravel(found.values[key]) for key in model.free]), found.log_jacobian
+            found = constrain(model, z, observations, reflects=False)
+            return jnp.concatenate([jnp.ravel(found.values[key]) for key in model.free]), found.log_det
 
         # The points themselves, and their neighbours on both sides along every coordinate.
         neighbours = z[:, None] + np.concatenate([np.zeros((1, z.shape[1])), steps, -steps])
@@ -132,21 +134,21 @@ def test_the_jacobian_is_that_of_the_map(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_wild_coordinates_are_folded_into_the_priors(name):
-    folded = jax.tree.map(lambda array: array[:NUM_POINTS], located(name)[1])
-    assert not folded.is_inside.all()
-    assert find_breaches(setting(name)[0], folded) == []
+    reflected = jax.tree.map(lambda array: array[:NUM_POINTS], constrained(name)[1])
+    assert not reflected.is_inside.all()
+    assert find_breaches(setting(name)[0], reflected) == []
 
 
 @every_model
 def test_coordinates_around_the_guess_are_folded_into_the_priors(name):
-    folded = jax.tree.map(lambda array: array[NUM_POINTS:], located(name)[1])
-    assert find_breaches(setting(name)[0], folded) == []
+    reflected = jax.tree.map(lambda array: array[NUM_POINTS:], constrained(name)[1])
+    assert find_breaches(setting(name)[0], reflected) == []
 
 
-def find_breaches(model, folded):
+def find_breaches(model, reflected):
     """What is not a number, or outside the priors."""
-    breaches = ["log_jacobian"] if np.isnan(folded.log_jacobian).any() else []
-    for key, values in folded.values.items():
+    breaches = ["log_det"] if np.isnan(reflected.log_det).any() else []
+    for key, values in reflected.values.items():
         support = model.priors[key].support
         # mu_0 is found from the small part of the level that it explains, hence with a large part of its rounding.
         room = 3e-3 if key == "mu_0" else 1e-5
@@ -157,34 +159,34 @@ def find_breaches(model, folded):
 
 @every_model
 def test_between_the_walls_folding_changes_nothing(name):
-    flagged, folded = located(name)
+    flagged, reflected = constrained(name)
     is_inside = flagged.is_inside
     assert is_inside.sum() > 10
-    np.testing.assert_allclose(flagged.z[is_inside], folded.z[is_inside], rtol=1e-5, atol=2e-5)
+    np.testing.assert_allclose(flagged.z[is_inside], reflected.z[is_inside], rtol=1e-5, atol=2e-5)
     for key, values in flagged.values.items():
-        np.testing.assert_allclose(values[is_inside], folded.values[key][is_inside], rtol=1e-2)
+        np.testing.assert_allclose(values[is_inside], reflected.values[key][is_inside], rtol=1e-2)
 
 
 @every_model
 def test_outside_the_walls_coordinates_are_flagged(name):
-    flagged, folded = located(name)
-    moved = np.abs(flagged.z - folded.z).max(1) > 1e-3
+    flagged, reflected = constrained(name)
+    moved = np.abs(flagged.z - reflected.z).max(1) > 1e-3
     assert not flagged.is_inside[moved].any()
 
 
 def test_unbounded_priors_have_derivatives():
     model, observations = setting("unbounded priors")
-    expected = guess(model, observations)
-    slope = compile_quickly(jax.grad(lambda z: log_posterior(model, z, observations, folds=True)))(expected.centre[None])
+    expected = find_start(model, observations)
+    slope = compile_quickly(jax.grad(lambda z: log_posterior(model, z, observations, reflects=True)))(expected.centre[None])
     assert np.isfinite(slope).all()
 
 
 @every_model
 def test_the_guess_is_one_finite_number_for_each_coordinate(name):
     model, observations = setting(name)
-    expected = guess(model, observations)
+    expected = find_start(model, observations)
     assert expected.centre.shape == expected.scale.shape == (model.num_free,)
-    assert len(expected.is_slack) == model.num_free
+    assert len(expected.is_unidentified) == model.num_free
     assert np.isfinite(expected.centre).all()
     assert (np.asarray(expected.scale) > 0).all()
     assert np.isfinite(expected.scale).all()
@@ -192,23 +194,23 @@ def test_the_guess_is_one_finite_number_for_each_coordinate(name):
 
 def test_folding_leaves_the_inside_alone():
     x = np.linspace(-1.0, 2.0, 31)
-    np.testing.assert_allclose(fold(x, -1.0, 2.0), x, atol=1e-6)
+    np.testing.assert_allclose(reflect(x, -1.0, 2.0), x, atol=1e-6)
 
 
 @pytest.mark.parametrize("distance", [0.1, 1.0, 2.9])
 def test_a_wall_is_a_mirror(distance):
-    np.testing.assert_allclose(fold(jnp.array(2.0 + distance), -1.0, 2.0), 2.0 - distance, atol=1e-6)
-    np.testing.assert_allclose(fold(jnp.array(-1.0 - distance), -1.0, 2.0), -1.0 + distance, atol=1e-6)
+    np.testing.assert_allclose(reflect(jnp.array(2.0 + distance), -1.0, 2.0), 2.0 - distance, atol=1e-6)
+    np.testing.assert_allclose(reflect(jnp.array(-1.0 - distance), -1.0, 2.0), -1.0 + distance, atol=1e-6)
 
 
 def test_two_mirrors_repeat_themselves():
     x = np.linspace(-1.0, 2.0, 13)
     for turns in (-4, -1, 1, 10):
-        np.testing.assert_allclose(fold(x + 6.0 * turns, -1.0, 2.0), x, atol=1e-5)
+        np.testing.assert_allclose(reflect(x + 6.0 * turns, -1.0, 2.0), x, atol=1e-5)
 
 
 def test_an_infinite_wall_reflects_nothing():
     x = jnp.array([-30.0, -1.0, 0.5, 30.0])
-    np.testing.assert_allclose(fold(x, -jnp.inf, jnp.inf), x)
-    np.testing.assert_allclose(fold(x, 0.0, jnp.inf), [30.0, 1.0, 0.5, 30.0])
-    np.testing.assert_allclose(fold(x, -jnp.inf, 0.0), [-30.0, -1.0, -0.5, -30.0])
+    np.testing.assert_allclose(reflect(x, -jnp.inf, jnp.inf), x)
+    np.testing.assert_allclose(reflect(x, 0.0, jnp.inf), [30.0, 1.0, 0.5, 30.0])
+    np.testing.assert_allclose(reflect(x, -jnp.inf, 0.0), [-30.0, -1.0, -0.5, -30.0])

@@ -132,16 +132,16 @@ MIXTURES = {
 }
 
 
-@pytest.mark.parametrize("is_slack", [(False, False), (False, True), (True, True)], ids=str)
+@pytest.mark.parametrize("is_unidentified", [(False, False), (False, True), (True, True)], ids=str)
 @pytest.mark.parametrize("name", MIXTURES)
-def test_the_density_of_the_mixture_is_that_of_its_draws(name, is_slack):
+def test_the_density_of_the_mixture_is_that_of_its_draws(name, is_unidentified):
     """The mean of f(x) / q(x) over draws from q is the integral of f: one, for any density f where q is positive."""
     mixture, num = MIXTURES[name], 40_000
 
     @jax.jit
     def draw(key):
-        points = draw_from_mixture(mixture, is_slack, num, key=key)
-        return points, mixture_log_density(mixture, is_slack, points)
+        points = draw_from_mixture(mixture, is_unidentified, num, key=key)
+        return points, mixture_log_density(mixture, is_unidentified, points)
 
     points, log_density = map(np.asarray, draw(jax.random.key(12)))
     assert np.isfinite(log_density).all()

@@ -7,7 +7,6 @@ import pytest
 
 from designstudio.inference.batches import run_importance
 from designstudio.inference.diagnostics import check_weights
-from designstudio.inference.laplace import find_mode
 from designstudio.inference.settings import ImportanceSettings
 from designstudio.inference.target import log_posterior
 from designstudio.model.actors import ExactActor
@@ -16,6 +15,7 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import sort_by_noise
 from designstudio.model.likelihood.packing import pack_trials
 from designstudio.model.simulate import draw_stimuli, label_participants, simulate_trials
+from tests.oracles.laplace import find_mode
 
 NUM_DATASETS = 8
 
@@ -39,7 +39,7 @@ def test_every_mode_of_an_easy_design_is_found(fitted):
 
 def test_no_point_nearby_is_higher_than_the_mode(fitted):
     model, observations, laplace = fitted
-    height = jax.jit(jax.vmap(lambda z, o: log_posterior(model, z, o, folds=True)))
+    height = jax.jit(jax.vmap(lambda z, o: log_posterior(model, z, o, reflects=True)))
     best = np.asarray(height(laplace.z, observations))
     factor = np.linalg.cholesky(np.asarray(laplace.covariance, float))
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from designstudio.inference.hierarchical import compute_shrinkage, pool_subjects
 from designstudio.inference.hierarchical import group as sampling
 from designstudio.inference.hierarchical.entries import Group, Hyperprior, choose_hyperprior, list_entries
 from designstudio.inference.hierarchical.labels import judge_group, judge_subjects
-from designstudio.inference.hierarchical.marginal import Bank, Frame, choose_places, draw_groups, improve
+from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
 from designstudio.inference.hierarchical.scales import Scale
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
@@ -100,7 +100,7 @@ def pooled(group, model, trials):
 def hastily(monkeypatch):
     """Pooling with few places, for what does not depend on how good it is."""
     monkeypatch.setattr(sampling, "MOST_TURNS", 2)
-    monkeypatch.setattr(sampling, "BANK_SIZE", 3000)
+    monkeypatch.setattr(sampling, "NUM_PARTICLES", 3000)
 
     def pool_hastily(posterior, model, trials, seed=1):
         return pool(posterior, model, trials, seed=seed, num_draws=500)
@@ -130,26 +130,26 @@ def test_a_normal_group_is_what_integration_says():
     num, num_places = 12, 4000
     sds = rng.uniform(0.2, 0.8, num)
     means = 0.5 + 0.4 * rng.normal(size=num) + sds * rng.normal(size=num)
-    # Places from twice as wide a normal as the likelihood, weighted; quantiles leave luck out.
+    # Particles from twice as wide a normal as the likelihood, weighted; quantiles leave luck out.
     quantiles = 2 * stats.norm.ppf((np.arange(num_places) + 0.5) / num_places)
     points = (means[:, None] + sds[:, None] * quantiles)[..., None]
     log_weight = np.tile(-(quantiles**2) / 2 + (quantiles / 2) ** 2 / 2, (num, 1))
-    bank = Bank(points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool))
+    particles = Particles(points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool))
     hyperprior = Hyperprior(*(np.full(1, value, np.float32) for value in (0.0, 2.0, 1.0)))
-    frame = Frame(*(np.full(1, value, np.float32) for value in (0.5, np.log(0.4), 0.3, 0.5)))
+    affine = Affine(*(np.full(1, value, np.float32) for value in (0.5, np.log(0.4), 0.3, 0.5)))
     mixture = start_mixture(2, 3)
     for key in jax.random.split(jax.random.key(0), 4):
-        mixture = improve(bank, hyperprior, frame, mixture, key)
-    draws = draw_groups(bank, hyperprior, frame, mixture, 20_000, jax.random.key(1))
+        mixture = improve(particles, hyperprior, affine, mixture, key)
+    draws = draw_groups(particles, hyperprior, affine, mixture, 20_000, jax.random.key(1))
     weights = special.softmax(np.asarray(draws.log_weight, float))
     num_effective = 1 / np.sum(weights**2)
     assert num_effective > 5000
     location, spread, expected = integrate_normal_group(means, sds, 0.0, 2.0, 1.0)
     chosen = rng.choice(len(weights), 4000, p=weights)
     groups = Group(*(np.asarray(array)[chosen] for array in draws.group))
-    place, support = choose_places(bank, groups, jax.random.key(2))
+    place, support = choose_particles(particles, groups, jax.random.key(2))
     assert (np.asarray(support) > 500).all()
-    pooled = bank.points[np.arange(num), np.asarray(place), 0].T
+    pooled = particles.points[np.arange(num), np.asarray(place), 0].T
     for sample, (mean, sd) in zip([*(array[:, 0] for array in groups), *pooled], [location, spread, *expected], strict=True):
         assert abs(sample.mean() - mean) < 4 * sd * np.sqrt(1 / 4000 + 1 / num_effective)
         assert sample.std() == pytest.approx(sd, rel=0.08)
@@ -200,7 +200,7 @@ def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
         for pair in pairs:
             ours, theirs = (draws.astype(float) for draws in pair)
             num_effective = 1 / (1 / num_ours + 1 / compute_ess(theirs))
-            # The bank's own noise adds a little.
+            # The particles's own noise adds a little.
             tolerance = theirs.std() * (4 / np.sqrt(num_effective) + 0.1)
             assert abs(ours.mean() - theirs.mean()) < tolerance
             assert ours.std() == pytest.approx(theirs.std(), rel=0.2)
@@ -270,14 +270,14 @@ def test_a_group_can_be_trusted_and_kept(pooled, tmp_path):
     assert convergence["is_good"]
     assert convergence["khat"] < 0.7
     assert convergence["ess"] > 500
-    assert convergence["bank_error"] < 0.3
+    assert convergence["particle_error"] < 0.3
     assert pooled["diagnostics"]["is_good"].values.all()
     save_posterior(pooled, tmp_path / "group.nc")
     loaded = load_posterior(tmp_path / "group.nc")
     xr.testing.assert_equal(loaded["group"].to_dataset(), pooled["group"].to_dataset())
 
 
-def test_too_few_places_are_named():
+def test_too_few_particles_are_named():
     support = np.array([4000.0, 20.0])
     group = judge_group(0.9, 40.0, np.array([1.5, 2.0]))
     assert not group["is_good"]
@@ -285,7 +285,7 @@ def test_too_few_places_are_named():
     given = xr.Dataset(coords={"dataset": [0, 1], "subject": ("dataset", ["a", "b"])})
     subjects = judge_subjects(support, given)
     assert subjects["is_good"].values.tolist() == [True, False]
-    assert "than 20 places" in subjects["reason"].values[1]
+    assert "than 20 particles" in subjects["reason"].values[1]
 
 
 def test_posteriors_of_another_prior_or_of_other_trials_are_refused(group, model, trials):

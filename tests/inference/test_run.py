@@ -190,7 +190,7 @@ def test_a_posterior_survives_saving_and_loading(posterior, tmp_path, suffix):
     loaded = load_posterior(path)
     np.testing.assert_array_equal(loaded["posterior"]["sigma"], posterior["posterior"]["sigma"])
     assert loaded.attrs["settings"] == posterior.attrs["settings"]
-    assert list(loaded["diagnostics"]["lane"].values) == list(posterior["diagnostics"]["lane"].values)
+    assert list(loaded["diagnostics"]["stage"].values) == list(posterior["diagnostics"]["stage"].values)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 

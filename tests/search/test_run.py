@@ -57,7 +57,7 @@ def test_no_design_is_evaluated_twice(whole):
 
 
 def test_everything_compiles_once(whole):
-    # All designs share one shape: the first trial makes the programs ready, and later ones at most a lane of its own.
+    # All designs share one shape: the first trial makes the programs ready, and later ones at most a stage of its own.
     assert sum(record.compiled > 0 for record in whole.records[1:]) <= 1
 
 

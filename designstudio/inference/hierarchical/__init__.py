@@ -7,7 +7,7 @@ the support, and needs no truncation. The location's prior has the mean and stan
 spread's is half-normal.
 
 The method is importance sampling in two layers. For every subject, weighted draws (particles) show where that subject might
-be, whatever the group (`offers.py`). Under a group each particle's weight is multiplied by the group's density there, and
+be, whatever the group (`proposals.py`). Under a group each particle's weight is multiplied by the group's density there, and
 the mean of these weights is the likelihood of the subject: the subject is integrated out. So locations and spreads alone
 have a posterior that can be evaluated, and a mixture that learns from its own weighted draws samples it (`marginal.py`).
 Particles made for one group serve another badly, so particles and group are improved in turn until the group no longer moves

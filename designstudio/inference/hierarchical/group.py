@@ -1,4 +1,4 @@
-"""Weighted draws of a group, and the bank of places that they were weighed by."""
+"""Weighted draws of a group, and the particles of its subjects that they were weighed by."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from designstudio.inference.hierarchical.entries import Group, Hyperprior
 from designstudio.inference.hierarchical.marginal import (
     NUM_COMPONENTS,
     ROUND,
-    Bank,
-    Frame,
+    Affine,
+    Particles,
     WeightedGroups,
     draw_groups,
     improve,
@@ -21,22 +21,23 @@ from designstudio.inference.hierarchical.members import Members
 from designstudio.inference.hierarchical.pilot import find_pilot, focus
 from designstudio.inference.mixture import start_mixture
 
-# A bank that was made for another group has few places for this one, so group and bank take turns until both have settled:
-# until the group moves by less than this share of its own uncertainty, and that changes by less than this share of itself.
+# Particles that were made for another group are few where this one is, so group and particles take turns until both have
+# settled: until the group moves by less than this share of its own uncertainty, and that changes by less than this share of
+# itself.
 MOST_TURNS, SETTLED = 8, 0.35
-# Places of each subject in the last bank, and how much smaller those before it are.
-BANK_SIZE, SMALLER = 24_000, 6
-# Rounds of each turn in which the proposal of the group learns, and those with the last bank.
+# Particles of each subject in the last turn, and how many times fewer there are in those before it.
+NUM_PARTICLES, SMALLER = 24_000, 6
+# Rounds of each turn in which the proposal of the group learns, and those with the last particles.
 NUM_ROUNDS, NUM_LAST_ROUNDS = 5, 2
 # Weighted draws for each one that is wanted.
 SURPLUS = 2
 
 
 class SampledGroup(NamedTuple):
-    """Weighted draws, and the bank they were weighed by."""
+    """Weighted draws, and the particles that they were weighed by."""
 
     draws: WeightedGroups
-    bank: Bank
+    particles: Particles
 
 
 def sample_group(
@@ -57,28 +58,28 @@ def sample_group(
         report: called with the share of the work that is done.
     """
     pilot_key, root = jax.random.split(key)
-    group, learnt = find_pilot(members.parts, hyperprior, separate, members.has, key=pilot_key)
+    group, state = find_pilot(members.parts, hyperprior, separate, members.has, key=pilot_key)
     report(1 / (MOST_TURNS + 2))
     count = members.has.sum(axis=0)
-    frame = Frame(group.location, np.log(group.spread), group.spread / np.sqrt(count), 1 / np.sqrt(2 * count))
+    affine = Affine(group.location, np.log(group.spread), group.spread / np.sqrt(count), 1 / np.sqrt(2 * count))
     proposal = start_mixture(2 * len(count), NUM_COMPONENTS)
     before = None
     for turn in range(MOST_TURNS):
-        bank_key, learn_key, draw_key, focus_key = jax.random.split(jax.random.fold_in(root, turn), 4)
-        bank = members.fill_bank(learnt, BANK_SIZE // SMALLER, bank_key)
+        particle_key, learn_key, draw_key, focus_key = jax.random.split(jax.random.fold_in(root, turn), 4)
+        particles = members.draw_particles(state, NUM_PARTICLES // SMALLER, particle_key)
         for round_key in jax.random.split(learn_key, NUM_ROUNDS):
-            proposal = improve(bank, hyperprior, frame, proposal, round_key)
-        found = _average(draw_groups(bank, hyperprior, frame, proposal, ROUND, draw_key))
-        learnt, _ = focus(members.parts, found.people, learnt, key=focus_key)
+            proposal = improve(particles, hyperprior, affine, proposal, round_key)
+        found = _average(draw_groups(particles, hyperprior, affine, proposal, ROUND, draw_key))
+        state, _ = focus(members.parts, found.people, state, key=focus_key)
         report((turn + 2) / (MOST_TURNS + 2))
         if before is not None and _has_settled(before, found):
             break
         before = found
-    bank_key, learn_key, draw_key = jax.random.split(jax.random.fold_in(root, MOST_TURNS), 3)
-    bank = members.fill_bank(learnt, BANK_SIZE, bank_key)
+    particle_key, learn_key, draw_key = jax.random.split(jax.random.fold_in(root, MOST_TURNS), 3)
+    particles = members.draw_particles(state, NUM_PARTICLES, particle_key)
     for round_key in jax.random.split(learn_key, NUM_LAST_ROUNDS):
-        proposal = improve(bank, hyperprior, frame, proposal, round_key)
-    return SampledGroup(draw_groups(bank, hyperprior, frame, proposal, SURPLUS * num_draws, draw_key), bank)
+        proposal = improve(particles, hyperprior, affine, proposal, round_key)
+    return SampledGroup(draw_groups(particles, hyperprior, affine, proposal, SURPLUS * num_draws, draw_key), particles)
 
 
 class _Found(NamedTuple):

@@ -8,32 +8,32 @@ from jaxtyping import Float
 
 from designstudio.inference.hierarchical.entries import Entry, Group
 
-# Fewer places than this cannot show what the group says about a subject.
+# Fewer particles than this cannot show what the group says about a subject.
 MIN_SUPPORTING = 50
 # What a group's weights must be like, and how large the error of its log likelihood may be, in nats.
-MAX_KHAT, MIN_ESS, MAX_BANK_ERROR = 0.7, 200.0, 0.7
+MAX_KHAT, MIN_ESS, MAX_PARTICLE_ERROR = 0.7, 200.0, 0.7
 
 
 def judge_group(khat: float, ess: float, support: Float[np.ndarray, " subject"]) -> xr.Dataset:
     """Whether the group can be trusted."""
-    # Each subject's mean weight has a relative error of one over the root of the places that count.
+    # Each subject's mean weight has a relative error of one over the root of the particles that count.
     error = float(np.sqrt(np.sum(1 / support)))
     doubts = [
         f"k-hat {khat:.2f} (allowed {MAX_KHAT:g})" if not khat <= MAX_KHAT else "",
         f"{ess:.0f} effective draws (needed {MIN_ESS:.0f})" if not ess >= MIN_ESS else "",
-        f"an error of {error:.2f} nats from too few places of the subjects (allowed {MAX_BANK_ERROR:g})"
-        if not error <= MAX_BANK_ERROR
+        f"an error of {error:.2f} nats from too few particles of the subjects (allowed {MAX_PARTICLE_ERROR:g})"
+        if not error <= MAX_PARTICLE_ERROR
         else "",
     ]
     reason = "; ".join(filter(None, doubts))
-    return xr.Dataset({"khat": khat, "ess": ess, "bank_error": error, "is_good": not reason, "reason": reason})
+    return xr.Dataset({"khat": khat, "ess": ess, "particle_error": error, "is_good": not reason, "reason": reason})
 
 
 def judge_subjects(support: Float[np.ndarray, " subject"], given: xr.Dataset) -> xr.Dataset:
     """Whether each subject can be trusted."""
     is_good = support >= MIN_SUPPORTING
     reason = [
-        "" if good else f"the group says more about this subject than {num:.0f} places can show"
+        "" if good else f"the group says more about this subject than {num:.0f} particles can show"
         for num, good in zip(support, is_good, strict=True)
     ]
     variables = {"num_supporting": support, "is_good": is_good, "reason": np.array(reason, dtype="<U160")}

@@ -1,7 +1,7 @@
 """The group with its subjects integrated out: importance sampling over locations and spreads alone.
 
-Given a bank of weighted places of every subject (`offers.py`), the likelihood of a group is, for each subject, the mean
-weight of its bank under that group. So the group has its own posterior, of a dozen dimensions or two and nearly Gaussian in
+Given weighted particles of every subject (`proposals.py`), the likelihood of a group is, for each subject, the mean weight
+of its particles under that group. So the group has its own posterior, of a dozen dimensions or two and nearly Gaussian in
 locations and log spreads; a mixture that learns from its weighted draws samples it, as it does the posterior of a subject.
 Samplers that move group and subjects in turn would be slow here: where people are alike and data say little, neither can
 move far without the other.
@@ -33,8 +33,8 @@ NUM_REFITS = 2
 SMALLEST_SPREAD, LARGEST_SPREAD = 0.02, 5.0
 
 
-class Bank(NamedTuple):
-    """Places where each subject might be.
+class Particles(NamedTuple):
+    """Weighted draws of where each subject might be.
 
     Attributes:
         points: on the scale of the group; anything for entries that a subject does not have.
@@ -47,8 +47,8 @@ class Bank(NamedTuple):
     has: Bool[np.ndarray, "subject entry"]
 
 
-class Frame(NamedTuple):
-    """Units of the group's coordinates: where it is expected, and how surely.
+class Affine(NamedTuple):
+    """The affine map from standard coordinates to the group: where it is expected, and how surely.
 
     Attributes:
         location, log_spread: centres. location_scale, log_spread_scale: units.
@@ -59,7 +59,7 @@ class Frame(NamedTuple):
     location_scale: Float[np.ndarray, " entry"]
     log_spread_scale: Float[np.ndarray, " entry"]
 
-    def place(self, coordinates: Float[Array, "*draw coordinate"]) -> Group:
+    def apply(self, coordinates: Float[Array, "*draw coordinate"]) -> Group:
         """The group at coordinates."""
         location, log_spread = jnp.split(coordinates, 2, axis=-1)
         return Group(
@@ -75,34 +75,34 @@ class WeightedGroups(NamedTuple):
 
 
 @eqx.filter_jit
-def improve(bank: Bank, hyperprior: Hyperprior, frame: Frame, mixture: Mixture, key: Key[Array, ""]) -> Mixture:
+def improve(particles: Particles, hyperprior: Hyperprior, affine: Affine, mixture: Mixture, key: Key[Array, ""]) -> Mixture:
     """One round of learning."""
     draw_key, place_key = jax.random.split(key)
-    points, log_weight = _draw(bank, hyperprior, frame, mixture, ROUND, draw_key)
+    points, log_weight = _draw(particles, hyperprior, affine, mixture, ROUND, draw_key)
     weights = temper(log_weight, ROUND // 8)
-    is_slack = (False,) * points.shape[1]
+    is_unidentified = (False,) * points.shape[1]
     placed = place_components(mixture, points, weights, key=place_key)
     is_fresh = mixture.log_share[1] == -jnp.inf
     mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
     for _ in range(NUM_REFITS):
-        mixture = refit_mixture(mixture, is_slack, points, weights)
+        mixture = refit_mixture(mixture, is_unidentified, points, weights)
     return mixture
 
 
 @eqx.filter_jit
 def draw_groups(
-    bank: Bank, hyperprior: Hyperprior, frame: Frame, mixture: Mixture, num_draws: int, key: Key[Array, ""]
+    particles: Particles, hyperprior: Hyperprior, affine: Affine, mixture: Mixture, num_draws: int, key: Key[Array, ""]
 ) -> WeightedGroups:
     """Weighted draws of the group."""
-    points, log_weight = _draw(bank, hyperprior, frame, mixture, num_draws, key)
-    return WeightedGroups(frame.place(points), log_weight)
+    points, log_weight = _draw(particles, hyperprior, affine, mixture, num_draws, key)
+    return WeightedGroups(affine.apply(points), log_weight)
 
 
 @eqx.filter_jit
-def choose_places(
-    bank: Bank, groups: Group, key: Key[Array, ""]
+def choose_particles(
+    particles: Particles, groups: Group, key: Key[Array, ""]
 ) -> tuple[Int[Array, "draw subject"], Float[Array, " subject"]]:
-    """A place for every subject given each group, and from how many places of its bank it was effectively chosen."""
+    """A particle of every subject given each group, and from how many of them it was effectively chosen."""
     num_draws = len(groups.location)
 
     def some(given: tuple[Group, Key[Array, ""]]) -> tuple[Array, Array]:
@@ -116,7 +116,9 @@ def choose_places(
             chosen = jnp.minimum(jnp.sum(ends < threshold, axis=0), len(points) - 1)
             return chosen, ends[-1] ** 2 / jnp.sum(weights**2, axis=0)
 
-        chosen, support = jax.lax.map(lambda subject: one(*subject), (*bank, jax.random.split(key, len(bank.log_weight))))
+        chosen, support = jax.lax.map(
+            lambda subject: one(*subject), (*particles, jax.random.split(key, len(particles.log_weight)))
+        )
         return chosen.T, support.T
 
     chunks = jax.tree.map(lambda array: array.reshape(-1, AT_ONCE, *array.shape[1:]), groups)
@@ -125,17 +127,17 @@ def choose_places(
 
 
 def _draw(
-    bank: Bank, hyperprior: Hyperprior, frame: Frame, mixture: Mixture, num_draws: int, key: Key[Array, ""]
+    particles: Particles, hyperprior: Hyperprior, affine: Affine, mixture: Mixture, num_draws: int, key: Key[Array, ""]
 ) -> tuple[Float[Array, "draw coordinate"], Float[Array, " draw"]]:
     """Coordinates of groups, with their weights."""
-    is_slack = (False,) * mixture.mean.shape[-1]
-    points = draw_from_mixture(mixture, is_slack, num_draws, key=key)
-    groups = frame.place(points)
-    log_weight = weigh_groups(bank, hyperprior, groups) - mixture_log_density(mixture, is_slack, points)
+    is_unidentified = (False,) * mixture.mean.shape[-1]
+    points = draw_from_mixture(mixture, is_unidentified, num_draws, key=key)
+    groups = affine.apply(points)
+    log_weight = weigh_groups(particles, hyperprior, groups) - mixture_log_density(mixture, is_unidentified, points)
     return points, jnp.where(jnp.isnan(log_weight), -jnp.inf, log_weight)
 
 
-def weigh_groups(bank: Bank, hyperprior: Hyperprior, groups: Group) -> Float[Array, " draw"]:
+def weigh_groups(particles: Particles, hyperprior: Hyperprior, groups: Group) -> Float[Array, " draw"]:
     """Log posterior density of each group's location and log spread, up to a constant."""
 
     def some(group: Group) -> Array:
@@ -144,7 +146,7 @@ def weigh_groups(bank: Bank, hyperprior: Hyperprior, groups: Group) -> Float[Arr
             normalised = jnp.sum(jnp.where(has, jnp.log(group.spread), 0.0), axis=-1)
             return jax.nn.logsumexp(_agree(points, log_weight, has, group), axis=0) - normalised
 
-        return jnp.sum(jax.lax.map(one, bank), axis=0)
+        return jnp.sum(jax.lax.map(one, particles), axis=0)
 
     chunks = jax.tree.map(lambda array: array.reshape(-1, AT_ONCE, *array.shape[1:]), groups)
     likelihood = jax.lax.map(some, chunks).ravel()
@@ -155,9 +157,9 @@ def weigh_groups(bank: Bank, hyperprior: Hyperprior, groups: Group) -> Float[Arr
     return jnp.where(is_possible, likelihood + jnp.sum(prior, axis=-1), -jnp.inf)
 
 
-def _agree(points: Array, log_weight: Array, has: Array, group: Group) -> Float[Array, "place draw"]:
-    """What the places of one subject weigh under each group."""
+def _agree(points: Array, log_weight: Array, has: Array, group: Group) -> Float[Array, "particle draw"]:
+    """What the particles of one subject weigh under each group."""
     precision = jnp.where(has, group.spread**-2, 0.0)
-    # The square of a difference, multiplied out: a product of matrices in place of a loop over places, groups and entries.
+    # The square of a difference, multiplied out: a product of matrices, not a loop over particles, groups and entries.
     squares = points**2 @ precision.T - 2 * points @ (precision * group.location).T
     return log_weight[:, None] - (squares + jnp.sum(precision * group.location**2, axis=-1)) / 2

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Bool, Key
 
+from designstudio.inference.condition_groups import group_by_conditions
 from designstudio.inference.hierarchical.entries import Entry
-from designstudio.inference.hierarchical.marginal import Bank
-from designstudio.inference.hierarchical.offers import Part, make_offers, make_part
+from designstudio.inference.hierarchical.marginal import Particles
 from designstudio.inference.hierarchical.pilot import name_keys
+from designstudio.inference.hierarchical.proposals import Part, draw_particles, make_part
 from designstudio.inference.mixture import Mixture
-from designstudio.inference.portions import share_out
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import FIXED_DIMS, FixedValue, pack_trials
 
@@ -28,16 +28,16 @@ class Members(NamedTuple):
     parts: list[Part]
     has: Bool[np.ndarray, "subject entry"]
 
-    def fill_bank(self, learnt: list[Mixture], num_draws: int, key: Key[Array, ""]) -> Bank:
-        """Places for all subjects."""
+    def draw_particles(self, state: list[Mixture], num_draws: int, key: Key[Array, ""]) -> Particles:
+        """Particles of all subjects."""
         points = np.zeros((len(self.has), num_draws, self.has.shape[1]), np.float32)
         log_weight = np.zeros(points.shape[:2], np.float32)
-        for part, mixture in zip(self.parts, learnt, strict=True):
-            own, weights = make_offers(part, mixture, name_keys(key, part.places), num_draws)
-            log_weight[part.places] = weights
-            for k, place in enumerate(part.places):
-                points[place][:, part.targets[k]] = own[k]
-        return Bank(points, log_weight, self.has)
+        for part, mixture in zip(self.parts, state, strict=True):
+            own, weights = draw_particles(part, mixture, name_keys(key, part.positions), num_draws)
+            log_weight[part.positions] = weights
+            for k, position in enumerate(part.positions):
+                points[position][:, part.targets[k]] = own[k]
+        return Particles(points, log_weight, self.has)
 
 
 def gather_members(
@@ -52,14 +52,14 @@ def gather_members(
     Args:
         model: for all conditions. trials: of all subjects. fixed: values of the model's fixed parameters.
         entries: of the group.
-        chosen: places of those who belong to the group.
+        chosen: positions of those who belong to the group.
     """
     packed = pack_trials(trials, model, fixed)
     known = {name: xr.DataArray(values[chosen], dims=FIXED_DIMS) for name, values in packed.fixed.items()}
     mine = trials.isel(dataset=chosen)
-    portions = share_out(np.asarray(packed.moments.count)[chosen])
-    parts = [make_part(model, portion, mine, known, entries) for portion in portions]
+    alike = group_by_conditions(np.asarray(packed.moments.count)[chosen])
+    parts = [make_part(model, subjects, mine, known, entries) for subjects in alike]
     has = np.zeros((len(chosen), len(entries)), bool)
     for part in parts:
-        has[part.places[:, None], part.targets] = True
+        has[part.positions[:, None], part.targets] = True
     return Members(parts, has)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from designstudio.inference.hierarchical.entries import Group, Hyperprior
-from designstudio.inference.hierarchical.offers import Part, learn
+from designstudio.inference.hierarchical.proposals import Part, learn
 from designstudio.inference.mixture import Mixture
 
 NUM_ROUNDS = 8
@@ -25,7 +25,7 @@ class Pilot(NamedTuple):
     """The group, and a proposal for every subject of every part."""
 
     group: Group
-    learnt: list[Mixture]
+    state: list[Mixture]
 
 
 def find_pilot(
@@ -42,38 +42,38 @@ def find_pilot(
     """
     count = has.sum(axis=0)
     group = Group((np.sum(points * has, axis=0) / count).astype(np.float32), hyperprior.spread)
-    learnt = [part.begin() for part in parts]
+    state = [part.begin() for part in parts]
     for number in range(NUM_ROUNDS):
         means, squares = np.zeros(has.shape), np.zeros(has.shape)
-        learnt, draws = focus(parts, group, learnt, key=jax.random.fold_in(key, number))
+        state, draws = focus(parts, group, state, key=jax.random.fold_in(key, number))
         for part, (own, weights) in zip(parts, draws, strict=True):
-            at = (part.places[:, None], part.targets)
+            at = (part.positions[:, None], part.targets)
             means[at] = np.einsum("sde,sd->se", own, weights)
             squares[at] = np.einsum("sde,sd->se", own**2, weights)
         location = means.sum(axis=0) / count
         variance = squares.sum(axis=0) / count - location**2
         spread = np.sqrt(np.maximum(variance, (SMALLEST_SPREAD * hyperprior.spread) ** 2))
         group = Group(location.astype(np.float32), spread.astype(np.float32))
-    return Pilot(group, learnt)
+    return Pilot(group, state)
 
 
 def focus(
-    parts: list[Part], group: Group, learnt: list[Mixture], *, key: Key[Array, ""]
+    parts: list[Part], group: Group, state: list[Mixture], *, key: Key[Array, ""]
 ) -> tuple[list[Mixture], list[tuple[Float[np.ndarray, "subject draw own"], Float[np.ndarray, "subject draw"]]]]:
     """Proposals that have learnt this group, and draws of the subjects with their weights under it."""
     wide = Group(group.location, REACH * group.spread)
     mixtures, draws = [], []
-    for part, mixture in zip(parts, learnt, strict=True):
-        improved, points, weights = learn(part, wide, mixture, name_keys(key, part.places))
+    for part, mixture in zip(parts, state, strict=True):
+        improved, points, weights = learn(part, wide, mixture, name_keys(key, part.positions))
         mixtures.append(improved)
         own = np.asarray(points, float)
         draws.append((own, _narrow(own, np.asarray(weights, float), part, group)))
     return mixtures, draws
 
 
-def name_keys(key: Key[Array, ""], places: np.ndarray) -> Key[Array, " subject"]:
+def name_keys(key: Key[Array, ""], positions: np.ndarray) -> Key[Array, " subject"]:
     """One key for each subject, whatever other subjects there are."""
-    return jax.vmap(lambda place: jax.random.fold_in(key, place))(places)
+    return jax.vmap(lambda position: jax.random.fold_in(key, position))(positions)
 
 
 def _narrow(points: np.ndarray, weights: np.ndarray, part: Part, group: Group) -> np.ndarray:

@@ -15,7 +15,7 @@ from designstudio.inference.diagnostics import WeightCheck, check_weights, resam
 from designstudio.inference.hierarchical.entries import Group, choose_hyperprior, lay_out_draws, list_entries
 from designstudio.inference.hierarchical.group import SURPLUS, SampledGroup, sample_group
 from designstudio.inference.hierarchical.labels import judge_group, judge_subjects, label_group, label_subjects
-from designstudio.inference.hierarchical.marginal import choose_places
+from designstudio.inference.hierarchical.marginal import choose_particles
 from designstudio.inference.hierarchical.members import gather_members
 from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.model.likelihood.model import BehaviorModel
@@ -51,10 +51,10 @@ def pool_subjects(
         - `group`: for each parameter `<name>_median`, the value of the median subject, and `<name>_spread`, the standard
             deviation over subjects on the scale of the group (see `designstudio.inference.hierarchical`);
         - `posterior`: the pooled draws of every subject, laid out as the separate ones;
-        - `diagnostics`: for each subject `num_supporting`, the effective number of places that its pooled draws come from,
-            and `is_good`, false with a `reason` if they are too few;
-        - `convergence`: of the group `khat` and `ess` of its weights, `bank_error`, the error in nats of its log likelihood
-            that is due to the number of places, and `is_good`, false with a `reason` if it cannot be trusted;
+        - `diagnostics`: for each subject `num_supporting`, the effective number of particles that its pooled draws come
+            from, and `is_good`, false with a `reason` if they are too few;
+        - `convergence`: of the group `khat` and `ess` of its weights, `particle_error`, the error in nats of its log
+            likelihood that is due to the number of particles, and `is_good`, false with a `reason` if it cannot be trusted;
         - `excluded`: the subjects that were left out, with the reasons of their fits.
 
     Raises:
@@ -112,16 +112,16 @@ def _check_origin(posterior: xr.DataTree, model: BehaviorModel, trials: xr.Datas
 def _draw_equally(
     sampled: SampledGroup, check: WeightCheck, seed: int, *, key: Key[Array, ""]
 ) -> tuple[Group, Float[np.ndarray, "chain draw subject entry"], Float[np.ndarray, " subject"]]:
-    """Equally weighted groups, the subjects of each, and how many places each subject was chosen from."""
+    """Equally weighted groups, the subjects of each, and how many particles each subject was chosen from."""
     _, num_chains, num_weighted = check.log_weight.shape
     num_draws, rng = num_weighted // SURPLUS, np.random.default_rng(seed)
     chosen = (resample(check.log_weight, num_draws, [rng])[0] + num_weighted * np.arange(num_chains)[:, None]).ravel()
     flat = Group(*(np.asarray(array)[chosen] for array in sampled.draws.group))
-    place, support = choose_places(sampled.bank, flat, key)
-    points = sampled.bank.points[np.arange(len(support)), np.asarray(place)]
+    chosen_particle, support = choose_particles(sampled.particles, flat, key)
+    points = sampled.particles.points[np.arange(len(support)), np.asarray(chosen_particle)]
     # What a subject's data do not speak of is what the group says.
     anywhere = flat.location[:, None] + flat.spread[:, None] * rng.normal(size=points.shape)
-    points = np.where(sampled.bank.has, points, anywhere)
+    points = np.where(sampled.particles.has, points, anywhere)
     group = Group(*(array.reshape(num_chains, num_draws, -1) for array in flat))
     return group, points.reshape(num_chains, num_draws, *points.shape[1:]).astype(float), np.asarray(support, float)
 

@@ -44,7 +44,7 @@ def behave(
     if is_observed and likelihood == "marginal":
         numpyro.factor("responses", model.log_likelihood(values, observations))
         return observations.log_response
-    participants = model.spread(values, observations.fixed)
+    participants = model.broadcast_to_conditions(values, observations.fixed)
     # One standard normal for each trial, scaled afterwards: the sampler then sees measurements on a common scale.
     noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.log_stimulus.shape).to_event(2))
     log_action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.log_stimulus, noise)

@@ -107,7 +107,7 @@ class BehaviorModel(eqx.Module):
         """How many values a free parameter has."""
         return self.num_conditions if name in self.per_condition else 1
 
-    def spread(self, values: Values, fixed: Values) -> Values:
+    def broadcast_to_conditions(self, values: Values, fixed: Values) -> Values:
         """One value of every parameter for every condition."""
         given = {**values, **fixed}
         return {p.name: jnp.broadcast_to(given[p.name], (self.num_conditions,)) for p in self.parameters}
@@ -127,7 +127,7 @@ class BehaviorModel(eqx.Module):
 
     def log_likelihood(self, values: Values, observations: Observations, *, is_fast: bool = False) -> Float[Array, ""]:
         """Log likelihood of a data set, the measurements integrated out; if fast, by `fast_rule`."""
-        participants = self.spread(values, observations.fixed)
+        participants = self.broadcast_to_conditions(values, observations.fixed)
         if self.is_power_law:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
@@ -139,7 +139,7 @@ class BehaviorModel(eqx.Module):
         self, values: Values, observations: Observations, *, is_fast: bool = False
     ) -> Float[Array, "condition trial"]:
         """Log density of every log response; padded trials have one too, to be masked."""
-        participants = self.spread(values, observations.fixed)
+        participants = self.broadcast_to_conditions(values, observations.fixed)
         rule = self.fast_rule if is_fast else self.rule
 
         def one_condition(

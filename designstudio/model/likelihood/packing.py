@@ -28,7 +28,7 @@ FIXED_DIMS = ("dataset", "condition")
 ROUNDING = 1e-5
 
 
-class Places(NamedTuple):
+class TrialIndex(NamedTuple):
     """Where every present trial stands, in the experiment and in its condition."""
 
     dataset: np.ndarray
@@ -67,18 +67,18 @@ def pack_trials(trials: xr.Dataset, model: BehaviorModel, fixed: Mapping[str, Fi
         values[name] = numbers = _spread_fixed(parameters[name], fixed[name], trials)
         if model.actor.box:
             _warn_outside_box(parameters[name], numbers, model)
-    places = find_places(trials)
-    shape = (num_datasets, num_conditions, int(places.trial_in_condition.max()) + 1)
+    index = index_trials(trials)
+    shape = (num_datasets, num_conditions, int(index.trial_in_condition.max()) + 1)
 
     def lay_out(numbers: np.ndarray) -> np.ndarray:
         packed = np.zeros(shape, numbers.dtype)
-        packed[places.dataset, places.condition, places.trial_in_condition] = numbers
+        packed[index.dataset, index.condition, index.trial_in_condition] = numbers
         return packed
 
     log_stimulus, log_response = (
-        np.log(trials[name].values[places.dataset, places.trial]) for name in ("stimulus", "response")
+        np.log(trials[name].values[index.dataset, index.trial]) for name in ("stimulus", "response")
     )
-    is_present = np.ones(places.dataset.size, bool)
+    is_present = np.ones(index.dataset.size, bool)
     return observe(lay_out(log_stimulus), lay_out(log_response), lay_out(is_present), values)
 
 
@@ -95,8 +95,8 @@ def unpack_pointwise(
         TrialsError: if the numbers do not belong to these trials.
     """
     check_trials(trials)
-    numbers, places = np.asarray(values), find_places(trials)
-    needed = (trials.sizes["dataset"], trials.sizes["condition"], int(places.trial_in_condition.max()) + 1)
+    numbers, index = np.asarray(values), index_trials(trials)
+    needed = (trials.sizes["dataset"], trials.sizes["condition"], int(index.trial_in_condition.max()) + 1)
     if numbers.ndim < 3 or numbers.shape[0] != needed[0] or numbers.shape[-2] != needed[1] or numbers.shape[-1] < needed[2]:
         raise TrialsError(
             f"The values have shape {numbers.shape}, but these trials need (dataset, ..., condition, trial) with "
@@ -105,15 +105,15 @@ def unpack_pointwise(
     by_condition = np.moveaxis(numbers, (-2, -1), (1, 2))
     dtype = np.result_type(numbers.dtype, np.float32)
     by_trial = np.full((needed[0], trials.sizes["trial"], *by_condition.shape[3:]), np.nan, dtype)
-    by_trial[places.dataset, places.trial] = by_condition[places.dataset, places.condition, places.trial_in_condition]
+    by_trial[index.dataset, index.trial] = by_condition[index.dataset, index.condition, index.trial_in_condition]
     return np.moveaxis(by_trial, 1, -1)
 
 
-def find_places(trials: xr.Dataset) -> Places:
+def index_trials(trials: xr.Dataset) -> TrialIndex:
     """Where every present trial stands."""
     dataset, trial = np.nonzero(trials["is_present"].values)
     condition = trials["condition_index"].values[dataset, trial]
-    return Places(dataset, trial, condition, number_within_groups(dataset * trials.sizes["condition"] + condition))
+    return TrialIndex(dataset, trial, condition, number_within_groups(dataset * trials.sizes["condition"] + condition))
 
 
 def _check_names(fixed: Mapping[str, FixedValue], model: BehaviorModel) -> None:

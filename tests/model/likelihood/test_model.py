@@ -94,7 +94,9 @@ def test_every_parameter_is_spread_over_the_conditions():
     assert model.free == ("mu_0", "sigma", "beta")
     assert model.num_free == 4
     fixed = {"sigma_0": jnp.array([0.2, 0.3]), "sigma_r": jnp.array([0.1, 0.1])}
-    spread = model.spread({"mu_0": jnp.array(1.5), "sigma": jnp.array([0.1, 0.2]), "beta": jnp.array(0.9)}, fixed)
+    spread = model.broadcast_to_conditions(
+        {"mu_0": jnp.array(1.5), "sigma": jnp.array([0.1, 0.2]), "beta": jnp.array(0.9)}, fixed
+    )
     expected = {"mu_0": [1.5, 1.5], "sigma_0": [0.2, 0.3], "sigma": [0.1, 0.2], "sigma_r": [0.1, 0.1], "beta": [0.9, 0.9]}
     assert {name: np.asarray(value, float).round(6).tolist() for name, value in spread.items()} == expected
 

@@ -39,10 +39,10 @@ def residual_variance(moments: Moments) -> Float[Array, " condition"]:
 
 
 def expect_level(model: BehaviorModel, observations: Observations, low: Array, high: Array) -> tuple[Array, Array]:
-    """Where the level is expected, and how surely: by the regression, and between its walls.
+    """Where the level is expected, and how surely: by the regression, and between its bounds.
 
-    Where the prior hardly matters the walls are closer together than the data can resolve, and mu_0 is slack; elsewhere the
-    data say where the level is. The precision-weighted mean of both is a coordinate of unit scale in either case.
+    Where the prior hardly matters the bounds are closer together than the data can resolve, and mu_0 is unidentified;
+    elsewhere the data say where the level is. The precision-weighted mean of both is a coordinate of unit scale either way.
     """
     num = model.num_entries("mu_0")
     moments = summarize_near_mean(model, observations)

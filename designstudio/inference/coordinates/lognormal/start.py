@@ -1,12 +1,12 @@
 """Where the posterior is expected from regression alone."""
 
-import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, ArrayLike
 
-from designstudio.inference.coordinates.bounds import coordinate_bounds
-from designstudio.inference.coordinates.layout import bends_at_unit, num_ratios, num_scales, trades_noise
-from designstudio.inference.coordinates.regression import residual_variance, summarize_near_mean
+from designstudio.inference.coordinates.base import Start
+from designstudio.inference.coordinates.lognormal.bounds import coordinate_bounds
+from designstudio.inference.coordinates.lognormal.layout import bends_at_unit, num_ratios, num_scales, trades_noise
+from designstudio.inference.coordinates.lognormal.regression import residual_variance, summarize_near_mean
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
@@ -16,22 +16,8 @@ SMALLEST_SLOPE = 0.03
 SMALLEST_RATIO_ERROR, SMALLEST_VARIANCE_ERROR = 0.8, 0.2
 
 
-class Guess(eqx.Module):
-    """Where the posterior is expected from regression alone.
-
-    Attributes:
-        centre: estimate of each coordinate.
-        scale: its standard error; for slack, half of the allowed range.
-        is_slack: which coordinates the regression says nothing about.
-    """
-
-    centre: Float[Array, " coordinate"]
-    scale: Float[Array, " coordinate"]
-    is_slack: tuple[bool, ...] = eqx.field(static=True)
-
-
-def guess(model: BehaviorModel, observations: Observations) -> Guess:
-    """The regression's estimate of each coordinate, in the order in which `locate` reads them."""
+def start_from_regression(model: BehaviorModel, observations: Observations) -> Start:
+    """The regression's estimate of each coordinate, in the order in which `constrain` reads them."""
     moments = summarize_near_mean(model, observations)
     degrees = jnp.maximum(moments.count - 2, 1.0)
     variance = residual_variance(moments)
@@ -44,15 +30,15 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
         jnp.log(slope / (1 - slope)) / 2,
         jnp.clip(slope_error / steepness, SMALLEST_RATIO_ERROR if bends else 0.0, 1.5),
     )
-    centres, scales, slack = [], [], []
+    centres, scales, unidentified = [], [], []
 
-    def add(centre: ArrayLike, scale: ArrayLike, num: int, *, is_slack: bool = False) -> None:
+    def add(centre: ArrayLike, scale: ArrayLike, num: int, *, is_unidentified: bool = False) -> None:
         centres.append(jnp.broadcast_to(centre, (num,)))
         scales.append(jnp.broadcast_to(scale, (num,)))
-        slack.extend([is_slack] * num)
+        unidentified.extend([is_unidentified] * num)
 
     def add_range(low: float, high: float, num: int) -> None:
-        add((low + high) / 2, (high - low) / 2, num, is_slack=True)
+        add((low + high) / 2, (high - low) / 2, num, is_unidentified=True)
 
     ratios, scales_of_noise = num_ratios(model), num_scales(model)
     if ratios:
@@ -71,7 +57,7 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
         if scales_of_noise:
             add(log_variance[0] / 2 - 0.35, 0.7, scales_of_noise)
         if "sigma_r" in model.free:
-            estimate, error = _motor_guess(model, observations, slope, variance, log_error)
+            estimate, error = _motor_start(model, observations, slope, variance, log_error)
             num = model.num_entries("sigma_r")
             add(estimate[0] if num == 1 else estimate, error[0] if num == 1 else error, num)
     for parameter in model.actor.cost.parameters:
@@ -79,10 +65,10 @@ def guess(model: BehaviorModel, observations: Observations) -> Guess:
             add_range(*coordinate_bounds(model, parameter.name), model.num_entries(parameter.name))
     if "mu_0" in model.free:
         add(0.0, 1.0, model.num_entries("mu_0"))
-    return Guess(jnp.concatenate(centres), jnp.concatenate(scales), tuple(slack))
+    return Start(jnp.concatenate(centres), jnp.concatenate(scales), tuple(unidentified))
 
 
-def _motor_guess(
+def _motor_start(
     model: BehaviorModel, observations: Observations, slope: Array, variance: Array, log_error: Array
 ) -> tuple[Array, Array]:
     """log sigma_r from what the perceptual noise, if known, leaves of the residual variance."""

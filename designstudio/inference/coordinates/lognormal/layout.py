@@ -32,7 +32,7 @@ def trades_noise(model: BehaviorModel) -> bool:
 
 
 def bends_at_unit(model: BehaviorModel) -> bool:
-    """Whether depth and level take the places of the cost's parameter and mu_0."""
+    """Whether log saturation and level take the place of the cost's parameter and mu_0."""
     cost = model.actor.cost
     if not (isinstance(cost, AbstractBentCost) and isinstance(model.actor, AbstractBeliefActor)):
         return False

@@ -1,8 +1,8 @@
 """Fits of subjects who do not have the same conditions, or have very many trials.
 
 A fit takes all data sets to have the same conditions, and holds the likelihood of all trials at once. Here subjects are
-fitted in portions: of subjects with equally many conditions, each with their own conditions side by side, and no more of
-them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
+fitted in condition groups: subjects with equally many conditions, each with their own conditions side by side, and no more
+of them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
 was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
 """
 
@@ -16,7 +16,7 @@ import xarray as xr
 from designstudio.fitting.left_out import choose_num_draws, leave_out
 from designstudio.fitting.units import count_trials
 from designstudio.inference.batches import CHUNK_SIZE
-from designstudio.inference.portions import Portion, name_own, share_out
+from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.inference.run import fit_datasets
@@ -24,15 +24,15 @@ from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import bucket_size
 
-# Numbers in the log likelihood of a portion: 400 MB, and some copies of it.
-LARGEST_PORTION = 100_000_000
+# Numbers in the log likelihood of a group: 400 MB, and some copies of it.
+LARGEST_GROUP = 100_000_000
 # Small experiments share one program, as their subjects take less time than another one to compile.
 SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
 # A stream of random numbers of its own, for what the data say nothing about.
 PRIOR_STREAM = 7919
 
 
-def fit_portions(
+def fit_condition_groups(
     model: BehaviorModel,
     trials: xr.Dataset,
     *,
@@ -59,9 +59,9 @@ def fit_portions(
     stats: dict[str, np.ndarray] = {}
     diagnostics: dict[str, np.ndarray] = {}
     num_done = 0
-    for portion in _divide(trials, settings):
-        part = portion.take_trials(trials)
-        narrow, part_fixed, batch_size = portion.narrow(model), portion.take_fixed(fixed), _choose_batch(part, settings)
+    for group in _divide(trials, settings):
+        part = group.take_trials(trials)
+        narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
         tree = fit_datasets(
             narrow,
             part,
@@ -71,14 +71,14 @@ def fit_portions(
             progress=_shift(progress, num_done, num_datasets),
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
-            _put(draws[str(name)], array.values, portion)
+            _put(draws[str(name)], array.values, group)
         loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
-        at = np.ix_(portion.places, np.arange(part.sizes["trial"]))
+        at = np.ix_(group.datasets, np.arange(part.sizes["trial"]))
         elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
-        _collect(stats, tree["sample_stats"].to_dataset(), portion, num_datasets)
-        _collect(diagnostics, tree["diagnostics"].to_dataset(), portion, num_datasets)
-        _name_conditions(diagnostics["reason"], portion, trials["condition"].values.tolist())
-        num_done += len(portion.places)
+        _collect(stats, tree["sample_stats"].to_dataset(), group, num_datasets)
+        _collect(diagnostics, tree["diagnostics"].to_dataset(), group, num_datasets)
+        _name_conditions(diagnostics["reason"], group, trials["condition"].values.tolist())
+        num_done += len(group.datasets)
     posterior = build_posterior(
         model,
         trials,
@@ -96,19 +96,19 @@ def fit_portions(
     return posterior
 
 
-def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[Portion]:
+def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[ConditionGroup]:
     """Portions as large as memory allows."""
     counts = count_trials(trials)
-    for portion in share_out(counts):
-        num_trials = bucket_size(int(counts[portion.places].max())) * portion.conditions.shape[1]
+    for group in group_by_conditions(counts):
+        num_trials = bucket_size(int(counts[group.datasets].max())) * group.conditions.shape[1]
         size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
-        num = len(portion.places)
-        num_at_once = max(1, LARGEST_PORTION // size)
-        # Equal portions share one program.
+        num = len(group.datasets)
+        num_at_once = max(1, LARGEST_GROUP // size)
+        # Equal groups share one program.
         num_at_once = -(-num // -(-num // num_at_once))
         for first in range(0, num, num_at_once):
             chosen = slice(first, first + num_at_once)
-            yield Portion(portion.places[chosen], portion.conditions[chosen])
+            yield ConditionGroup(group.datasets[chosen], group.conditions[chosen])
 
 
 def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
@@ -131,34 +131,34 @@ def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tup
     return model.priors[name].quantile(np.stack(uniform)).astype(np.float32)
 
 
-def _put(target: np.ndarray, values: np.ndarray, portion: Portion) -> None:
-    """Put the draws of a portion where they belong."""
+def _put(target: np.ndarray, values: np.ndarray, group: ConditionGroup) -> None:
+    """Put the draws of a group where they belong."""
     if target.ndim == 3:
-        target[portion.places] = values
+        target[group.datasets] = values
         return
-    # A portion with one condition shares all parameters.
+    # A group with one condition shares all parameters.
     by_condition = values if values.ndim == 4 else values[..., None]
-    for place, conditions, entries in zip(portion.places, portion.conditions, by_condition, strict=True):
-        target[place][..., conditions] = entries
+    for dataset, conditions, entries in zip(group.datasets, group.conditions, by_condition, strict=True):
+        target[dataset][..., conditions] = entries
 
 
-def _collect(found: dict[str, np.ndarray], part: xr.Dataset, portion: Portion, num_datasets: int) -> None:
+def _collect(found: dict[str, np.ndarray], part: xr.Dataset, group: ConditionGroup, num_datasets: int) -> None:
     for name, array in part.data_vars.items():
         values = array.values
         # Texts may become longer, when conditions get their names.
         dtype = values.dtype if values.dtype.kind in "fib" else np.dtype("<U400")
-        found.setdefault(str(name), np.zeros((num_datasets, *values.shape[1:]), dtype))[portion.places] = values
+        found.setdefault(str(name), np.zeros((num_datasets, *values.shape[1:]), dtype))[group.datasets] = values
 
 
-def _name_conditions(reasons: np.ndarray, portion: Portion, labels: list[str]) -> None:
+def _name_conditions(reasons: np.ndarray, group: ConditionGroup, labels: list[str]) -> None:
     """Call conditions in the reasons by their real names."""
-    for place, conditions in zip(portion.places, portion.conditions, strict=True):
+    for dataset, conditions in zip(group.datasets, group.conditions, strict=True):
         for k, condition in enumerate(conditions):
-            reasons[place] = str(reasons[place]).replace(repr(name_own(k)), repr(labels[condition]))
+            reasons[dataset] = str(reasons[dataset]).replace(repr(name_own(k)), repr(labels[condition]))
 
 
 def _shift(progress: ProgressCallback | None, num_before: int, num_datasets: int) -> ProgressCallback | None:
-    """Count data sets of earlier portions as well."""
+    """Count data sets of earlier groups as well."""
     if progress is None:
         return None
 

@@ -1,4 +1,4 @@
-"""The ends of each parameter's prior, kept finite: derivatives of infinite walls are not numbers."""
+"""The ends of each parameter's prior, kept finite: derivatives of infinite bounds are not numbers."""
 
 from typing import cast
 
@@ -30,7 +30,7 @@ def coordinate_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
 
 
 def log_bounds(model: BehaviorModel, name: str) -> tuple[float, float]:
-    """Logarithms of a prior's bounds, kept finite: derivatives of infinite walls are not numbers."""
+    """Logarithms of a prior's bounds, kept finite: derivatives of infinite bounds are not numbers."""
     support = model.priors[name].support
     with np.errstate(divide="ignore"):
         low, high = np.clip(np.log([support.low, support.high]), -FARTHEST_LOG, FARTHEST_LOG)

@@ -1,11 +1,11 @@
-"""Walls between which a coordinate lies: left, it is flagged or folded back."""
+"""Bounds between which a coordinate lies: outside them it is flagged or reflected back."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 
-def fold(x: Float[Array, "..."], low: Float[Array, "..."], high: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Reflect x into [low, high], as often as needed; an infinite wall reflects nothing."""
+def reflect(x: Float[Array, "..."], low: Float[Array, "..."], high: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Reflect x into [low, high], as often as needed; an infinite bound reflects nothing."""
     width = high - low
     is_boxed = jnp.isfinite(width)
     safe_low = jnp.where(jnp.isfinite(low), low, 0.0)
@@ -15,16 +15,16 @@ def fold(x: Float[Array, "..."], low: Float[Array, "..."], high: Float[Array, ".
     boxed = safe_low + safe_width - jnp.abs(2 * safe_width * (turns - jnp.floor(turns)) - safe_width)
     above = jnp.where(jnp.isfinite(low), safe_low + jnp.abs(x - safe_low), x)
     below = jnp.where(jnp.isfinite(high), safe_high - jnp.abs(x - safe_high), x)
-    folded = jnp.where(is_boxed, boxed, jnp.where(jnp.isfinite(low), above, below))
-    # Between the walls nothing changes, not even by rounding.
-    return jnp.where((x >= low) & (x <= high), x, folded)
+    reflected = jnp.where(is_boxed, boxed, jnp.where(jnp.isfinite(low), above, below))
+    # Between the bounds nothing changes, not even by rounding.
+    return jnp.where((x >= low) & (x <= high), x, reflected)
 
 
-class Walls:
-    """Hands out coordinates one after the other, each checked or folded between its walls."""
+class BoundedReader:
+    """Hands out coordinates one after the other, each checked against its bounds or reflected between them."""
 
-    def __init__(self, z: Float[Array, " coordinate"], *, folds: bool) -> None:
-        self._z, self._folds = z, folds
+    def __init__(self, z: Float[Array, " coordinate"], *, reflects: bool) -> None:
+        self._z, self._reflects = z, reflects
         self._taken: list[Float[Array, " num"]] = []
         self._next = 0
         self.is_inside = jnp.ones((), bool)
@@ -34,7 +34,7 @@ class Walls:
         self._next += num
         low, high = jnp.broadcast_to(low, (num,)), jnp.broadcast_to(high, (num,))
         self.is_inside &= jnp.all((x >= low) & (x <= high))
-        x = fold(x, low, high) if self._folds else jnp.clip(x, low, high)
+        x = reflect(x, low, high) if self._reflects else jnp.clip(x, low, high)
         self._taken.append(x)
         return x
 

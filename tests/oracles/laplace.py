@@ -1,8 +1,8 @@
 """The posterior's mode and its Gaussian approximation there, for many data sets at once.
 
 A Laplace approximation is the cheapest description of a posterior: good where the design identifies the parameters,
-misleading where it does not. The mode is found in observable coordinates, walls folded, by damped Newton steps from the
-regression's guess.
+misleading where it does not. The mode is found in observable coordinates, bounds reflected, by damped Newton steps from the
+regression's start.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from designstudio.inference.coordinates import guess, locate
+from designstudio.inference.coordinates import constrain, find_start
 from designstudio.inference.target import log_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
@@ -25,7 +25,7 @@ class Laplace(NamedTuple):
     """Mode and Gaussian approximation of one data set's posterior.
 
     Attributes:
-        z: the mode, in coordinates between their walls.
+        z: the mode, in coordinates between their bounds.
         values: the parameters at the mode (the density is that of the coordinates).
         covariance: of the coordinates.
         log_evidence: Laplace's approximation of the log marginal likelihood.
@@ -41,11 +41,11 @@ class Laplace(NamedTuple):
 
 def find_mode(model: BehaviorModel, observations: Observations) -> Laplace:
     """Mode and Laplace approximation of one data set; vmap for many."""
-    expected = guess(model, observations)
+    expected = find_start(model, observations)
 
     @jax.jit
     def height(u: Float[Array, " coordinate"]) -> Float[Array, ""]:
-        return log_posterior(model, expected.centre + expected.scale * u, observations, folds=True)
+        return log_posterior(model, expected.centre + expected.scale * u, observations, reflects=True)
 
     slope, curvature = jax.grad(height), jax.hessian(height)
     identity = jnp.eye(model.num_free)
@@ -72,11 +72,11 @@ def find_mode(model: BehaviorModel, observations: Observations) -> Laplace:
     is_peak = eigenvalues[0] > 0
     covariance = jnp.linalg.inv(jnp.where(is_peak, precision, precision + identity * (1e-3 - eigenvalues[0])))
     gain = jnp.sqrt(slope(u) @ covariance @ slope(u))
-    located = locate(model, expected.centre + expected.scale * u, observations, folds=True)
+    constrained = constrain(model, expected.centre + expected.scale * u, observations, reflects=True)
     log_volume = jnp.linalg.slogdet(covariance)[1] / 2 + jnp.sum(jnp.log(expected.scale))
     return Laplace(
-        located.z,
-        located.values,
+        constrained.z,
+        constrained.values,
         covariance * expected.scale[:, None] * expected.scale,
         best + model.num_free / 2 * jnp.log(2 * jnp.pi) + log_volume,
         is_peak & (gain < GRADIENT_TOLERANCE),

@@ -1,0 +1,77 @@
+"""What coordinates are, and how to write others.
+
+Samplers do not move in the parameters but in coordinates z, one real number for each free number of the model. Good
+coordinates are those that the data determine one by one: in them the posterior is nearly Gaussian. A family of models that
+has such coordinates of its own derives from `AbstractCoordinates`, writes two methods, and says so by name: see
+`designstudio.inference.coordinates.register_coordinates`. All others use `UnconstrainedCoordinates`, which know nothing but
+the ends of each prior.
+
+- `find_start` says where the posterior is expected before any sampling: a centre and a scale for each coordinate. A poor
+  start costs efficiency, never correctness.
+- `constrain` is the map from coordinates to parameters, with the logarithm of its determinant. This must be exact.
+
+Both are for one data set, inside compiled code; vmap for many.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+from jaxtyping import Array, Bool, Float
+
+from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.likelihood.observations import Observations
+
+Scalar = Float[Array, ""]
+Point = Float[Array, " coordinate"]
+
+
+class Start(eqx.Module):
+    """Where the posterior is expected before sampling.
+
+    Attributes:
+        centre: estimate of each coordinate.
+        scale: its standard error; for unidentified directions, half of the allowed range.
+        is_unidentified: which coordinates the data are expected to say nothing about; they are bounded, and the first
+            proposal is uniform along them.
+    """
+
+    centre: Point
+    scale: Point
+    is_unidentified: tuple[bool, ...] = eqx.field(static=True)
+
+
+class Constrained(NamedTuple):
+    """Parameters found from coordinates.
+
+    Attributes:
+        values: the free parameters.
+        log_det: log of |d values / d coordinates|.
+        is_inside: whether all coordinates were between their bounds.
+        z: the coordinates between their bounds.
+    """
+
+    values: Values
+    log_det: Scalar
+    is_inside: Bool[Array, ""]
+    z: Point
+
+
+class AbstractCoordinates(ABC):
+    """The coordinates in which posteriors of a family of models are sampled."""
+
+    @abstractmethod
+    def find_start(self, model: BehaviorModel, observations: Observations) -> Start:
+        """Where the posterior is expected, in the order in which `constrain` reads the coordinates."""
+
+    @abstractmethod
+    def constrain(self, model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
+        """From coordinates to parameters.
+
+        Args:
+            model: the behaviour model.
+            z: coordinates, anywhere on the real line.
+            observations: one data set.
+            reflects: whether coordinates outside their bounds are reflected between them; if not, they are moved to the
+                nearest bound. Either way `is_inside` says whether they were outside.
+        """

@@ -1,0 +1,103 @@
+"""Log saturation: how far a belief lies beyond the length at which a policy bends, in place of the cost's parameter.
+
+A saturating cost leaves an L-shaped posterior: either the ceiling is at the level of the responses and the belief anywhere
+above it, or the belief is at that level and the ceiling anywhere above. The level is what the data determine; the log
+saturation, log belief minus log ceiling at the mean stimulus, is unidentified.
+"""
+
+from typing import cast
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from designstudio.inference.coordinates.lognormal.bounds import log_bounds, unit_bounds
+from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
+from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
+from designstudio.inference.coordinates.reflect import BoundedReader
+from designstudio.model.actors.base import AbstractBeliefActor
+from designstudio.model.costs.base import AbstractBentCost
+from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.likelihood.observations import Observations
+from designstudio.model.perception import posterior_sigma
+
+Scalar = Float[Array, ""]
+# How many errors the level may be off the regression, and how much of the range of the log saturation is kept
+# for what is farther off.
+NUM_LEVEL_ERRORS = 3.0
+UNLIKELY_SHARE = 0.02
+
+
+def take_log_saturation(
+    model: BehaviorModel, reader: BoundedReader, rho: Scalar, observations: Observations
+) -> tuple[Scalar | None, Scalar]:
+    """How far the belief at the mean stimulus lies beyond the unit at which the policy bends, and the log determinant.
+
+    Well below the unit only its exponential matters, well above it the log saturation itself: its softplus is both.
+    """
+    if not bends_at_unit(model):
+        return None, jnp.zeros(())
+    lowest, high, highest = (jax.nn.softplus(end) for end in _log_saturation_ends(model, rho, observations))
+    # Two pieces: what can explain the level of the data, and a small share of the coordinate for the rest.
+    share = jnp.where(highest > high, 1 - UNLIKELY_SHARE, 1.0)
+    likely, unlikely = (high - lowest) / share, (highest - high) / jnp.where(highest > high, 1 - share, 1.0)
+    x = reader.take(0.0, 1.0, 1)[0]
+    is_likely = x <= share
+    log_saturation = _inverse_softplus(jnp.where(is_likely, lowest + likely * x, high + unlikely * (x - share)))
+    return log_saturation, jnp.log(jnp.where(is_likely, likely, unlikely)) - jax.nn.log_sigmoid(log_saturation)
+
+
+def _log_saturation_ends(model: BehaviorModel, rho: Scalar, observations: Observations) -> tuple[Scalar, Scalar, Scalar]:
+    """The least that some mu_0 and some unit allow, the greatest that can explain the level of the data, the greatest."""
+    weight = jax.nn.sigmoid(2 * rho)
+    moments = summarize_near_mean(model, observations)
+    belief_low, belief_high = (weight * moments.mean_x[0] + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
+    unit_low, unit_high = unit_bounds(model)
+    lowest, highest = belief_low - unit_high, belief_high - unit_low
+    # An action is at most the unit, so the log saturation is at most what the greatest belief leaves above the level.
+    margin = NUM_LEVEL_ERRORS * jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))[0]
+    return lowest, jnp.clip(belief_high - moments.mean_y[0] + margin, lowest + 0.1, highest), highest
+
+
+def constrain_by_unit(
+    model: BehaviorModel,
+    reader: BoundedReader,
+    values: Values,
+    rho: Scalar,
+    log_saturation: Scalar,
+    observations: Observations,
+) -> Scalar:
+    """The cost's parameter and mu_0 from the level and the log saturation; returns the log determinant.
+
+    In units of the unit the action depends on the log saturation alone. So the level gives the unit, the unit and the log
+    saturation give the belief, and the belief gives mu_0; of the determinant only the prior's weight remains.
+    """
+    actor, cost = cast(AbstractBeliefActor, model.actor), cast(AbstractBentCost, model.actor.cost)
+    weight = jnp.minimum(jax.nn.sigmoid(2 * rho), 1 - 1e-6)
+    spread = model.broadcast_to_conditions(
+        {**values, "mu_0": jnp.ones(()), **cost.parameters_at(jnp.zeros(()))}, observations.fixed
+    )
+    noise = {name: value[0] for name, value in spread.items()}
+    sigma_post = posterior_sigma(noise["sigma_0"], noise["sigma"])
+    action = actor.strategy(sigma_post, noise["sigma_r"], actor.cost_parameters(noise))(log_saturation)
+    mean_x = observations.moments.mean_x[0]
+    belief_low, belief_high = (weight * mean_x + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
+    unit_low, unit_high = unit_bounds(model)
+    lowest = action + jnp.maximum(unit_low, belief_low - log_saturation)
+    highest = action + jnp.minimum(unit_high, belief_high - log_saturation)
+    centre, scale = (
+        entry[0] for entry in expect_level(model, observations, lowest[None], jnp.maximum(highest, lowest)[None])
+    )
+    c = centre + scale * reader.take((lowest - centre) / scale, (highest - centre) / scale, 1)[0]
+    log_unit = c - action
+    log_mu_0 = (log_unit + log_saturation - weight * mean_x) / (1 - weight)
+    own, slope = jax.jvp(cost.parameters_at, (log_unit,), (jnp.ones_like(log_unit),))
+    values.update(own)
+    values["mu_0"] = jnp.exp(log_mu_0)
+    (derivative,) = slope.values()
+    return log_mu_0 - jnp.log(1 - weight) + jnp.log(scale) + jnp.log(derivative)
+
+
+def _inverse_softplus(x: Scalar) -> Scalar:
+    """log(exp(x) - 1), for small and large x."""
+    return x + jnp.log(-jnp.expm1(-x))
