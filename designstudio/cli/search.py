@@ -54,7 +54,7 @@ def search(
 
     Example: designstudio search study.toml --trials 100 --out my-search --json result.json
     """
-    from designstudio.search.crew import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.pool import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.run import Budget, run_search  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 

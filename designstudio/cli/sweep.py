@@ -44,7 +44,7 @@ def sweep(
 
     Example: designstudio sweep study.toml --along trials=30:300:30 --along participants=10:40:10 --workers 2
     """
-    from designstudio.search.crew import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.pool import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.sweep import Grid, parse_along, run_sweep  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 

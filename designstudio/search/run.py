@@ -10,13 +10,12 @@ from optuna.trial import TrialState
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.progress import EvaluationProgress
-from designstudio.search.conduct import begin_run, check_workers, conduct, estimate_left, take_up
-from designstudio.search.crew import Source
 from designstudio.search.feasible import check_feasible
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
 from designstudio.search.folder import RunFolder
 from designstudio.search.importance import rank_variables
 from designstudio.search.job import get_plan
+from designstudio.search.pool import Source
 from designstudio.search.progress import SCREENING, SEARCHING, VERIFYING, SearchCallback, SearchProgress
 from designstudio.search.readings import list_objectives
 from designstudio.search.records import PRUNED, read_record
@@ -25,6 +24,7 @@ from designstudio.search.sampling import check_sampler
 from designstudio.search.screen import screen_designs
 from designstudio.search.search_job import STARTS, SearchJob, create_search, load_search, name_search
 from designstudio.search.storage import HEARTBEAT, close_storage
+from designstudio.search.workers import begin_run, check_workers, estimate_left, recover_stale, run_workers
 from designstudio.study import Study
 
 # Best designs that are shown while searching.
@@ -92,12 +92,12 @@ def run_search(
         job = load_search(question, opened)
         if job is None:
             job = create_search(question, opened, screen_designs(question, reporter.tell_screening))
-        take_up(job, at)
+        recover_stale(job, at)
         if budget.num_trials is not None:
             job.add_waiting(budget.num_trials)
         job.set_time(60 * (budget.minutes or 0))
         reporter.begin(job)
-        conduct(
+        run_workers(
             job, at, num_workers=num_workers, source=source, storage=storage, deadline=reporter.deadline,
             should_stop=lambda: should_stop() or _is_enough(job, budget), on_change=lambda: reporter.tell_search(job),
         )  # fmt: skip

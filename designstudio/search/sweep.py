@@ -18,13 +18,13 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.curves import vary_design
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.run import evaluate_design
-from designstudio.search.conduct import begin_run, check_workers, conduct, take_up
-from designstudio.search.crew import Source
 from designstudio.search.folder import RunFolder
 from designstudio.search.job import AbstractJob, Callback
+from designstudio.search.pool import Source
 from designstudio.search.records import RECORD
 from designstudio.search.search_job import slugify
 from designstudio.search.storage import close_storage
+from designstudio.search.workers import begin_run, check_workers, recover_stale, run_workers
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -190,9 +190,9 @@ def run_sweep(
         study = optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
         study.set_user_attr(SWEEP, json.loads(json.dumps(dataclasses.asdict(grid))))
         job = SweepJob(question, opened, study)
-        take_up(job, at)
+        recover_stale(job, at)
         job.add_waiting()
-        conduct(
+        run_workers(
             job, at, num_workers=num_workers, source=source, storage=storage, deadline=None, should_stop=should_stop,
             on_change=lambda: progress(job.count_finished(), len(points)),
         )  # fmt: skip

@@ -1,13 +1,12 @@
 """The studio in a process of its own, for what drives it: tests, benchmarks, pictures."""
 
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
 
 PATIENCE = 120.0
@@ -20,17 +19,16 @@ def serve_studio(folder: Path) -> Iterator[str]:
     Raises:
         StudioError: if it does not start.
     """
-    log = folder / "server.log"
-    command = [sys.executable, "-m", "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs")]
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)
+    process = OwnProcess(
+        "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs"), log=folder / "server.log"
+    )
     try:
         deadline = time.monotonic() + PATIENCE
-        while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise StudioError(f"The studio did not start; its log says: {log.read_text().strip() or 'nothing'}")
+        while (found := re.search(r"http://[\d.]+:\d+", process.read_log())) is None:
+            if process.code is not None or time.monotonic() > deadline:
+                raise StudioError(f"The studio did not start; its log says: {process.read_log().strip() or 'nothing'}")
             time.sleep(0.1)
         yield found.group()
     finally:
-        process.terminate()
+        process.ask_to_stop()
         process.wait()

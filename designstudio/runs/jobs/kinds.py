@@ -34,7 +34,7 @@ def _evaluate(job: Job, reporter: Reporter) -> bool:
 
 
 def _search(job: Job, reporter: Reporter) -> bool:
-    from designstudio.search.crew import Source  # noqa: PLC0415
+    from designstudio.search.pool import Source  # noqa: PLC0415
     from designstudio.search.progress import SearchProgress  # noqa: PLC0415
     from designstudio.search.run import Budget, run_search  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import secrets
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import platformdirs
 
 from designstudio.core.files import read_json, write_json
+from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
 from designstudio.runs.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job
 
@@ -81,17 +80,8 @@ class JobShelf:
         for name in (OUTCOME, STOP, PROGRESS, PID):
             (job.folder / name).unlink(missing_ok=True)
         write_json(job.folder / JOB, {**job.record, "started": time.time()})
-        with (job.folder / LOG).open("ab") as log:
-            process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-m", "designstudio.runs.jobs.work", str(job.folder)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # Stopping the server, or Ctrl-C in its terminal, does not stop the job.
-                start_new_session=True,
-            )
-        _CHILDREN.append(process)
-        _reap()
+        # Stopping the server, or Ctrl-C in its terminal, does not stop the job.
+        OwnProcess("designstudio.runs.jobs.work", str(job.folder), log=job.folder / LOG, outlives=True)
 
     def list(self) -> list[Job]:
         """All jobs, the newest first."""
@@ -116,11 +106,3 @@ def _wait_for_lock(job: Job) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-# Processes that were started here: asked now and then, so that none stays behind as a zombie.
-_CHILDREN: list[subprocess.Popen] = []
-
-
-def _reap() -> None:
-    _CHILDREN[:] = [process for process in _CHILDREN if process.poll() is None]

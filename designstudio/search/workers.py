@@ -1,4 +1,4 @@
-"""Get a job done in a run folder, alone or with several workers; what earlier runs left is taken up again."""
+"""Get a job done in a run folder, alone or with several workers; what earlier runs left undone is recovered first."""
 
 import time
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
 from designstudio.errors import StudioError
-from designstudio.search.crew import Crew, Source
 from designstudio.search.folder import RunFolder
 from designstudio.search.job import OWNER, AbstractJob, Callback
+from designstudio.search.pool import Source, WorkerPool
 from designstudio.search.storage import HEARTBEAT, hide_password, open_storage
 from designstudio.search.worker import run_worker
 
@@ -46,7 +46,7 @@ def check_workers(num_workers: int, source: Source | None) -> None:
         raise StudioError(f"Give 1 worker or more, and for more than 1 a study file; {num_workers} was given.")
 
 
-def take_up(job: AbstractJob, folder: RunFolder) -> None:
+def recover_stale(job: AbstractJob, folder: RunFolder) -> None:
     """Let trials wait again whose workers are gone."""
     for trial in job.list_trials(TrialState.RUNNING):
         is_dead = folder.is_dead(str(trial.user_attrs.get(OWNER, "")))
@@ -56,7 +56,7 @@ def take_up(job: AbstractJob, folder: RunFolder) -> None:
     job.retry_lost()
 
 
-def conduct(
+def run_workers(
     job: AbstractJob,
     folder: RunFolder,
     *,
@@ -69,8 +69,8 @@ def conduct(
 ) -> None:
     """Work until nothing is left to do, the time is over, or it should stop."""
     if num_workers > 1 and source is not None:
-        crew = Crew(source, folder, num_workers, storage or str(folder.journal), job.study.study_name)
-        crew.run(job, should_stop=should_stop, deadline=deadline, on_change=on_change)
+        pool = WorkerPool(source, folder, num_workers, storage or str(folder.journal), job.study.study_name)
+        pool.run(job, should_stop=should_stop, deadline=deadline, on_change=on_change)
         return
     with folder.lock_worker(0):
         run_worker(job, name=folder.name_worker(0), should_stop=should_stop, deadline=deadline, on_change=on_change)

@@ -1,9 +1,6 @@
 """Several workers on this machine: started, watched, replaced if they die, and stopped."""
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +8,7 @@ from typing import NamedTuple
 
 from optuna.trial import TrialState
 
+from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
 from designstudio.search.folder import RunFolder
 from designstudio.search.job import OWNER, AbstractJob
@@ -29,13 +27,13 @@ class Source(NamedTuple):
     cost_file: Path | None = None
 
 
-class Crew:
+class WorkerPool:
     """Worker processes of one search, each with its share of the cores."""
 
     def __init__(self, source: Source, folder: RunFolder, num_workers: int, storage: str, job: str) -> None:
         self._source, self._folder, self._storage, self._job = source, folder, storage, job
         self._num_workers = num_workers
-        self._workers: dict[int, subprocess.Popen[bytes]] = {}
+        self._workers: dict[int, OwnProcess] = {}
 
     def run(
         self, job: AbstractJob, *, should_stop: Callable[[], bool], deadline: float | None, on_change: Callable[[], None]
@@ -51,18 +49,17 @@ class Crew:
                 if should_stop() or (deadline is not None and time.monotonic() > deadline):
                     self._stop()
                 for number, worker in list(self._workers.items()):
-                    code = worker.poll()
-                    if code is None:
+                    if worker.code is None:
                         continue
                     del self._workers[number]
                     self._give_back(job, number)
-                    if code == 2:
-                        raise StudioError(f"A worker could not begin: {self._read_log(number)}")
-                    is_needed = not should_stop() and (code != 0 or job.list_trials(TrialState.WAITING))
+                    if worker.code == 2:
+                        raise StudioError(f"A worker could not begin: {_read_last(worker)}")
+                    is_needed = not should_stop() and (worker.code != 0 or job.list_trials(TrialState.WAITING))
                     if is_needed and (deadline is None or time.monotonic() < deadline):
                         num_replaced += 1
                         if num_replaced > MOST_REPLACED:
-                            raise RuntimeError(f"Workers keep dying; the last one said: {self._read_log(number)}")
+                            raise RuntimeError(f"Workers keep dying; the last one said: {_read_last(worker)}")
                         self._start(number, deadline)
         finally:
             self._stop()
@@ -73,25 +70,20 @@ class Crew:
         # Each has its own cores: together they would only wait for each other.
         cores = max(1, len(os.sched_getaffinity(0)) // self._num_workers) if hasattr(os, "sched_getaffinity") else 1
         source = self._source
-        command = [sys.executable, "-m", "designstudio", "worker", str(source.path), "--storage", self._storage]
-        command += ["--job", self._job, "--run", str(self._folder.path), "--number", str(number)]
-        command += [] if source.seed is None else ["--seed", str(source.seed)]
-        command += [] if source.cost_file is None else ["--cost-file", str(source.cost_file)]
-        command += [] if deadline is None else ["--minutes", f"{max(0.001, deadline - time.monotonic()) / 60:.4f}"]
-        with self._log(number).open("wb") as log:
-            self._workers[number] = subprocess.Popen(  # noqa: S603  (our own command)
-                command,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "DESIGNSTUDIO_CORES": str(cores)},
-            )
+        arguments = ["worker", str(source.path), "--storage", self._storage, "--job", self._job]
+        arguments += ["--run", str(self._folder.path), "--number", str(number)]
+        arguments += [] if source.seed is None else ["--seed", str(source.seed)]
+        arguments += [] if source.cost_file is None else ["--cost-file", str(source.cost_file)]
+        arguments += [] if deadline is None else ["--minutes", f"{max(0.001, deadline - time.monotonic()) / 60:.4f}"]
+        log = self._folder.path / f"worker-{number}.log"
+        self._workers[number] = OwnProcess(
+            "designstudio", *arguments, log=log, environment={"DESIGNSTUDIO_CORES": str(cores)}
+        )
 
     def _stop(self) -> None:
         """Ask all to leave after their trial."""
         for worker in self._workers.values():
-            if worker.poll() is None:
-                worker.send_signal(signal.SIGTERM)
+            worker.ask_to_stop()
 
     def _give_back(self, job: AbstractJob, number: int) -> None:
         """Let the trial of a worker that died wait again."""
@@ -100,9 +92,7 @@ class Crew:
             if trial.user_attrs.get(OWNER) == name:
                 job.give_back(trial)
 
-    def _log(self, number: int) -> Path:
-        return self._folder.path / f"worker-{number}.log"
 
-    def _read_log(self, number: int) -> str:
-        lines = [line for line in self._log(number).read_text(errors="replace").splitlines() if line.strip()]
-        return lines[-1].removeprefix("Error: ") if lines else "nothing"
+def _read_last(worker: OwnProcess) -> str:
+    lines = [line for line in worker.read_log().splitlines() if line.strip()]
+    return lines[-1].removeprefix("Error: ") if lines else "nothing"
