@@ -14,9 +14,7 @@ from designstudio.cli.progress import show_progress
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
-    from designstudio.evaluate.results import Evaluation
     from designstudio.evaluate.study import StudyResult
-    from designstudio.metrics.monte_carlo import Score
 
 # Work that takes longer than this is announced.
 LONG = 5.0
@@ -74,62 +72,18 @@ def _print_verdict(verdict: tuple[str, ...]) -> None:
 
 
 def _as_table(result: "StudyResult") -> Table:
-    evaluations = result.evaluations
-    first = evaluations[0]
-    caption = (
-        f"{first.num_datasets} data sets each, fidelity {first.fidelity}, seed {first.study.seed}. "
-        "± is the Monte Carlo error; RMSE is that of the posterior mean."
-    )
+    from designstudio.evaluate.overview import ERRORS, describe_run, tabulate_designs  # noqa: PLC0415
+
+    caption = f"{describe_run(result.evaluations)} {ERRORS}"
     table = Table(
         title=result.study.title or "Designs", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
     )
     table.add_column("", no_wrap=True)
-    for evaluation in evaluations:
+    for evaluation in result.evaluations:
         table.add_column(evaluation.design.name, justify="right", overflow="fold")
-    table.add_row("trials", *(str(e.design.num_trials) for e in evaluations))
-    table.add_row("minutes", *(f"{e.design.minutes:.1f}" for e in evaluations))
-    for name, symbol in _list_quantities(evaluations).items():
-        table.add_row(f"RMSE of {symbol}", *(_cell(e.recovery.get(name, {}).get("rmse")) for e in evaluations))
-    interval = f"{first.study.interval:.0%}"
-    table.add_row(f"coverage ({interval})", *(_range(e, "coverage") for e in evaluations))
-    table.add_row("contraction", *(_range(e, "contraction") for e in evaluations))
-    if any(e.identifiability.prior_cost for e in evaluations):
-        table.add_row(
-            "prior-cost correlation", *(_cell(e.identifiability.prior_cost.get("correlation")) for e in evaluations)
-        )
-        table.add_row("confounding factor", *(_cell(e.identifiability.prior_cost.get("confounding")) for e in evaluations))
-        gains = [e.identifiability.information_gain.get("prior_cost") for e in evaluations]
-        table.add_row("prior-cost gain (nats)", *(_cell(gain) for gain in gains))
-    table.add_row("information gain (nats)", *(_cell(e.identifiability.information_gain["all"]) for e in evaluations))
-    for goal in first.power:
-        table.add_row(f"P({goal})", *(_cell(e.power.get(goal)) for e in evaluations))
-    table.add_row("good / refitted / failed", *(_count(e) for e in evaluations))
-    table.add_row("seconds", *(f"{e.seconds:.1f}{' (cached)' if e.is_cached else ''}" for e in evaluations))
+    for row in tabulate_designs(result.evaluations):
+        table.add_row(row.name, *row.cells)
     return table
-
-
-def _list_quantities(evaluations: tuple["Evaluation", ...]) -> dict[str, str]:
-    """All quantities of all designs, in order, with their symbols."""
-    symbols: dict[str, str] = {}
-    for evaluation in evaluations:
-        quantities = evaluation.summaries["quantity"]
-        symbols |= dict(zip(quantities.values.tolist(), quantities["symbol"].values.tolist(), strict=True))
-    return symbols
-
-
-def _cell(score: "Score | None") -> str:
-    return "-" if score is None else str(score)
-
-
-def _range(evaluation: "Evaluation", name: str) -> str:
-    """Smallest and largest over the quantities."""
-    values = [scores[name].value for scores in evaluation.recovery.values() if scores[name].value == scores[name].value]
-    return f"{min(values):.0%} to {max(values):.0%}" if values else "-"
-
-
-def _count(evaluation: "Evaluation") -> str:
-    convergence = evaluation.convergence
-    return f"{convergence.converged} / {convergence.refitted} / {convergence.failed}"
 
 
 def _say_time(seconds: float) -> str:

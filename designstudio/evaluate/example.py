@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from scipy import stats
 
 from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
-from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
+from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.inference.run import fit_datasets
 from designstudio.metrics.information import predict_responses
@@ -41,10 +41,8 @@ class Example(NamedTuple):
 
 def fit_example(study: Study, design: Design, *, number: int = 0) -> Example:
     """Simulate and fit the data set of this number, by importance sampling."""
-    experiment = prepare_experiment(study, design, first=number, num_datasets=1)
-    trials = simulate_experiment(study, design, experiment)
+    experiment, trials, posterior = simulate_and_fit(study, design, number=number)
     model = experiment.fitted
-    posterior = fit_datasets(model, trials, fixed=experiment.fixed, settings=FIT_SETTINGS["importance"], seed=study.seed)
     entries = list_entries(model, design, study.quantities)
     values = compute_entries(entries, split_draws(posterior["posterior"].to_dataset(), experiment.fixed), study.quantities)
     truth = compute_truth(entries, experiment.participants, study.quantities)
@@ -58,6 +56,18 @@ def fit_example(study: Study, design: Design, *, number: int = 0) -> Example:
         {name: value.ravel() for name, value in values.items()} if is_good else None,
         {name: float(value[0]) for name, value in truth.items()},
         band,
+    )
+
+
+def simulate_and_fit(study: Study, design: Design, *, number: int = 0) -> tuple[Experiment, xr.Dataset, xr.DataTree]:
+    """One simulated participant, the trials, and the posterior by importance sampling."""
+    experiment = prepare_experiment(study, design, first=number, num_datasets=1)
+    trials = simulate_experiment(study, design, experiment)
+    settings = FIT_SETTINGS["importance"]
+    return (
+        experiment,
+        trials,
+        fit_datasets(experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed),
     )
 
 

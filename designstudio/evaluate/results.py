@@ -2,17 +2,22 @@
 
 import dataclasses
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from designstudio.core.presentation import AbstractResult, Overview
+from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.recovery import score_recovery
 from designstudio.study import Study
 from designstudio.study.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Convergence(NamedTuple):
@@ -37,8 +42,8 @@ class Convergence(NamedTuple):
         return {**self._asdict(), "max_rhat": None if np.isnan(self.max_rhat) else self.max_rhat}
 
 
-@dataclasses.dataclass(frozen=True)
-class Evaluation:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Evaluation(AbstractResult):
     """One design at one fidelity.
 
     Attributes:
@@ -71,6 +76,30 @@ class Evaluation:
     def num_datasets(self) -> int:
         """How many data sets were simulated."""
         return self.summaries.sizes["dataset"]
+
+    def overview(self) -> Overview:
+        """The scores of the design."""
+        return Overview(
+            title=f"{self.study.title or 'Evaluation'}: {self.design.name}",
+            facts=f"{describe_run([self])} {ERRORS}",
+            columns=("", self.design.name),
+            rows=tuple((row.name, *row.cells) for row in tabulate_designs([self])),
+            hint="All scores: .to_frame(). Figure: .plot(). Posterior of one simulated participant: .to_datatree().",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """All scores; see `designstudio.evaluate.overview.frame_evaluations`."""
+        return frame_evaluations([self])
+
+    def to_datatree(self, number: int = 0) -> xr.DataTree:
+        """The posterior of one simulated participant, as ArviZ takes it; simulated and fitted when this is called.
+
+        Args:
+            number: of the data set.
+        """
+        from designstudio.evaluate.example import simulate_and_fit  # noqa: PLC0415  (fits need what scores do not)
+
+        return simulate_and_fit(self.study, self.design, number=number)[2].isel(dataset=0)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -1,11 +1,13 @@
 """All designs of a study, side by side."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.errors import StudioError
 from designstudio.evaluate.model_recovery import recover_models
+from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
@@ -13,9 +15,12 @@ from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.study import Study
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclasses.dataclass(frozen=True)
-class StudyResult:
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class StudyResult(AbstractResult):
     """Evaluations of all designs, in the study's order, and what they mean.
 
     Attributes:
@@ -29,6 +34,21 @@ class StudyResult:
     evaluations: tuple[Evaluation, ...]
     model_recovery: dict[str, ModelRecovery]
     verdict: tuple[str, ...]
+
+    def overview(self) -> Overview:
+        """Designs side by side, and the verdict."""
+        return Overview(
+            title=self.study.title or "Designs",
+            facts=f"{describe_run(self.evaluations)} {ERRORS}",
+            columns=("", *(evaluation.design.name for evaluation in self.evaluations)),
+            rows=tuple((row.name, *row.cells) for row in tabulate_designs(self.evaluations)),
+            notes=self.verdict,
+            hint="All scores: .to_frame(). Figure: .plot(). One design: .evaluations[0], with .to_datatree().",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """All scores of all designs; see `designstudio.evaluate.overview.frame_evaluations`."""
+        return frame_evaluations(self.evaluations)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
