@@ -44,6 +44,7 @@ browser:
 # The documentation, into site/: open site/index.html. It needs no network to be read.
 docs: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_commands.py
+	$(BIN)/python docs/make_tables.py
 	$(BIN)/mkdocs build --strict
 
 # Pictures of every page, for README. About three minutes.

@@ -18,7 +18,7 @@ from designstudio.fitting.request import FitRequest
 from designstudio.fitting.run import fit_subjects
 from designstudio.inference.hierarchical import group
 from designstudio.inference.settings import FitSettings
-from designstudio.model.costs import PAPER_COST_NAMES, get_cost, registry
+from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost
 from tests.helpers.quick_compilation import compile_quickly
 
 # XLA reads its flags when it is first used.
@@ -51,7 +51,7 @@ def key():
 @pytest.fixture
 def no_user_costs(monkeypatch):
     """Costs registered in a test are forgotten after it."""
-    monkeypatch.setattr(registry, "_USER_COSTS", {})
+    monkeypatch.setattr(COSTS, "_users", {})
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Everything in docs/ that can be run is run as it stands there; the rest says why not, and its commands exist."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from tests.helpers.pages import ADDED, check_call, find_calls, list_blocks, list_commands
+from tests.helpers.pages import ADDED, check_call, find_calls, list_blocks, list_commands, load_script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -71,10 +70,14 @@ def test_commands_within_the_text_exist(path):
 
 
 def test_the_page_of_commands_is_up_to_date():
-    spec = importlib.util.spec_from_file_location("make_commands", DOCS / "make_commands.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script(DOCS / "make_commands.py")
     assert module.PAGE.read_text() == module.write_page(), "run python docs/make_commands.py"
+
+
+def test_tables_of_what_is_registered_are_up_to_date():
+    module = load_script(DOCS / "make_tables.py")
+    for name in {page for page, _ in module.TABLES.values()}:
+        assert (DOCS / name).read_text() == module.fill_page(name), "run python docs/make_tables.py"
 
 
 def test_the_pages_build_without_a_warning_and_ask_nothing_of_the_network(tmp_path):

@@ -1,6 +1,5 @@
 """README is made of what the commands and the benchmark printed, and its code runs."""
 
-import importlib.util
 import re
 import warnings
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from designstudio.model.costs import PAPER_COST_NAMES, available_costs, get_cost
-from tests.helpers.pages import check_call, find_calls, list_blocks, list_indented
+from tests.helpers.pages import check_call, find_calls, list_blocks, list_indented, load_script
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -16,10 +15,7 @@ README = (ROOT / "README.md").read_text()
 
 @pytest.fixture
 def readme():
-    spec = importlib.util.spec_from_file_location("readme", ROOT / "studies" / "readme.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "studies" / "readme.py")
 
 
 def test_every_number_in_its_tables_is_the_committed_result(readme):

@@ -17,7 +17,7 @@ from designstudio.core.tables import as_markdown
 from designstudio.errors import StudioError
 from designstudio.model.actors import load_actor, measure_accuracy, read_card, zoo_paths
 from designstudio.model.actors.zoo import ActorCard
-from designstudio.model.costs import get_cost
+from designstudio.model.costs import COSTS, AbstractCost, get_cost
 
 
 def show_actors(
@@ -30,7 +30,7 @@ def show_actors(
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show trained actors: cost, training box, relative error against the exact actor, size.
+    """Show trained actors: cost, training box, relative error against the exact actor, size; then costs without one.
 
     Example: designstudio actors --measure 20000
     """
@@ -48,17 +48,27 @@ def show_actors(
             dataclasses.replace(card, accuracy=measure_accuracy(load_actor(card.path), measure, key=key))
             for card in track(cards, "Measuring", console=console, transient=True)
         ]
+    untrained = [] if files else [cost for name, cost in COSTS.items() if name not in {card.cost for card in cards}]
     if markdown:
-        typer.echo(_as_markdown(cards))
+        typer.echo(as_markdown([dict(zip(_HEADERS, row, strict=True)) for row in _list_rows(cards, untrained)]))
     else:
-        Console().print(_as_table(cards))
-    for cost in (get_cost(card.cost) for card in cards):
+        Console().print(_as_table(cards, untrained))
+    for cost in [*(get_cost(card.cost) for card in cards), *untrained]:
         if cost.note:
             typer.echo(f"{cost.name}: {cost.note}")
-    write_json(json, [_as_record(card) for card in cards])
+    write_json(json, [*map(_as_record, cards), *map(_as_untrained, untrained)])
 
 
 _HEADERS = ("cost", "its parameters", "median", "p99", "max", "size", "time")
+
+
+def _list_rows(cards: list[ActorCard], untrained: list[AbstractCost]) -> list[tuple[str, ...]]:
+    """Trained actors, then costs that only have the exact one."""
+    return [*map(_cells, cards), *((cost.name, _describe_box(cost), "exact", "", "", "", "") for cost in untrained)]
+
+
+def _describe_box(cost: AbstractCost) -> str:
+    return ", ".join(f"{p.name} {p.box.low:g}-{p.box.high:g}" for p in cost.parameters) or "none"
 
 
 def _cells(card: ActorCard) -> tuple[str, ...]:
@@ -76,7 +86,7 @@ def _cells(card: ActorCard) -> tuple[str, ...]:
     )
 
 
-def _as_table(cards: list[ActorCard]) -> Table:
+def _as_table(cards: list[ActorCard], untrained: list[AbstractCost]) -> Table:
     shared = {name: box for name, box in cards[0].box.items() if name in ("mu_post", "sigma_post", "sigma_r")}
     box = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in shared.items())
     num_actions = cards[0].accuracy.num_actions
@@ -90,13 +100,15 @@ def _as_table(cards: list[ActorCard]) -> Table:
     for header in _HEADERS:
         is_text = header in ("cost", "its parameters")
         table.add_column(header, justify="left" if is_text else "right", no_wrap=True)
-    for card in cards:
-        table.add_row(*_cells(card))
+    for row in _list_rows(cards, untrained):
+        table.add_row(*row)
     return table
 
 
-def _as_markdown(cards: list[ActorCard]) -> str:
-    return as_markdown([dict(zip(_HEADERS, _cells(card), strict=True)) for card in cards])
+def _as_untrained(cost: AbstractCost) -> dict[str, Any]:
+    """As `_as_record`, of a cost for which nothing was trained."""
+    box = {parameter.name: [parameter.box.low, parameter.box.high] for parameter in cost.parameters}
+    return {"cost": cost.name, "architecture": "exact", "box": box}
 
 
 def _as_record(card: ActorCard) -> dict[str, Any]:

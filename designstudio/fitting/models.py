@@ -9,8 +9,9 @@ from designstudio.errors import DataError, StudioError, UnknownNameError
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import convert_fixed, convert_prior
-from designstudio.model.actors import AbstractActor, load_actor, zoo_paths
+from designstudio.model.actors import AbstractActor, ExactActor, load_actor, zoo_paths
 from designstudio.model.costs import get_cost
+from designstudio.model.costs.base import AbstractClosedFormCost
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors, check_within
 from designstudio.model.priors import Constant
@@ -99,7 +100,7 @@ def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scal
 
 
 def find_actor(cost: str, request: FitRequest) -> AbstractActor:
-    """The trained actor of a cost: the request's own, or the package's.
+    """The actor of a cost: the request's own, or the package's, or the exact one if it needs no numerical solution.
 
     Raises:
         StudioError: if there is none.
@@ -109,8 +110,11 @@ def find_actor(cost: str, request: FitRequest) -> AbstractActor:
         if actor.cost.name != cost:
             raise StudioError(f"The actor {request.actors[cost].name!r} was trained for {actor.cost.name!r}, not {cost!r}.")
         return actor
-    if cost not in zoo_paths():
+    if cost in zoo_paths():
+        return load_actor(cost)
+    found = get_cost(cost)
+    if not isinstance(found, AbstractClosedFormCost):
         raise StudioError(
             f"There is no trained actor for the cost {cost!r}: train one with designstudio train and give its file."
         )
-    return load_actor(cost)
+    return ExactActor(found)

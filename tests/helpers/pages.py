@@ -1,7 +1,10 @@
 """Pages of Markdown: their blocks of code, and whether the commands in them exist."""
 
+import importlib.util
 import re
 import shlex
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import typer
@@ -82,3 +85,11 @@ def check_call(arguments: list[str]) -> None:
     assert name in root.commands, f"designstudio has no command {name!r}"
     if "--help" not in given:
         load_command(name).make_context(name, given, parent=context)
+
+
+def load_script(path: Path) -> ModuleType:
+    """A script that belongs to no package, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

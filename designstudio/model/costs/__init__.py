@@ -3,7 +3,9 @@
 from designstudio.model.costs.base import AbstractCost
 from designstudio.model.costs.function import FunctionCost
 from designstudio.model.costs.registry import (
+    COSTS,
     PAPER_COST_NAMES,
+    add_cost,
     available_costs,
     get_cost,
     load_cost_file,
@@ -11,9 +13,11 @@ from designstudio.model.costs.registry import (
 )
 
 __all__ = [
+    "COSTS",
     "PAPER_COST_NAMES",
     "AbstractCost",
     "FunctionCost",
+    "add_cost",
     "available_costs",
     "get_cost",
     "load_cost_file",

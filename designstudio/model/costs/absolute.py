@@ -15,6 +15,7 @@ class Absolute(AbstractClosedFormCost):
 
     name = "absolute"
     formula = "|r - s|"
+    meaning = "every error counts by its size"
     kind = SYMMETRIC
     parameters = ()
     num_terms = 1

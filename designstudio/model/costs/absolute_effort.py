@@ -29,6 +29,7 @@ class AbsoluteEffort(AbstractBentCost):
 
     name = "absolute_effort"
     formula = "β|r - s| + (1 - β)r²"
+    meaning = "error against effort"
     kind = WITH_EFFORT
     # A length weighed against a square: the odds of beta are twice the ceiling, a length.
     parameters = (dataclasses.replace(BETA, odds_unit=STIMULUS_UNIT),)

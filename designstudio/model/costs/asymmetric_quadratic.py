@@ -17,6 +17,7 @@ class AsymmetricQuadratic(AbstractCost):
 
     name = "asymmetric_quadratic"
     formula = "2|α - 1(r ≥ s)|(r - s)²"
+    meaning = "too much and too little count differently"
     kind = ASYMMETRIC
     parameters = (
         cost_parameter(

@@ -1,12 +1,14 @@
 """What a cost is, and how to add one.
 
 A cost says how bad the response r is when the stimulus was s. To add one, write a file with a frozen dataclass that has
-`name`, `formula`, `kind`, `parameters` and `__call__`, and list it in `designstudio/model/costs/registry.py`:
+`name`, `formula`, `meaning`, `kind`, `parameters` and `__call__`, and list it in `designstudio/model/costs/registry.py`, or
+outside of the package call `designstudio.model.costs.add_cost(Cubic())`:
 
     @dataclass(frozen=True)
     class Cubic(AbstractCost):
         name = "cubic"
         formula = "|r - s|³"
+        meaning = "large errors count much more"
         kind = SYMMETRIC
         parameters = ()
 
@@ -14,7 +16,7 @@ A cost says how bad the response r is when the stimulus was s. To add one, write
             return jnp.abs(response - stimulus) ** 3
 
 That is all: the exact actor integrates it numerically and an amortized actor can be trained for it. (For a cost of your
-own that should not live in the package, see `designstudio.model.costs.function`.)
+own that is a plain function, see `designstudio.model.costs.function`.)
 
 Whoever knows more mathematics about a cost overrides more methods, and gains speed and accuracy:
 
@@ -56,6 +58,8 @@ class AbstractCost(ABC):
 
     name: str
     formula: str
+    # What it says about people, in a few words.
+    meaning: str
     kind: str
     parameters: tuple[Parameter, ...]
     # How many Chebyshev terms an amortized actor uses along `position`; one means that position does not matter.

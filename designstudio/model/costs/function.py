@@ -40,13 +40,14 @@ class FunctionCost(AbstractCost):
     function: CostFunction
     parameters: tuple[Parameter, ...] = ()
     formula: str = "user-written"
+    meaning: str = ""
     kind = USER_WRITTEN
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:
         return self.function(response, stimulus, parameters)
 
 
-def check_cost(cost: FunctionCost) -> None:
+def check_cost(cost: AbstractCost) -> None:
     """Try a user-written cost at the corners of its box, and refuse it with a reason if it cannot work.
 
     Raises:
@@ -82,7 +83,7 @@ def check_cost(cost: FunctionCost) -> None:
         _check_expectation(cost, values, given)
 
 
-def _check_expectation(cost: FunctionCost, values: Values, given: str) -> None:
+def _check_expectation(cost: AbstractCost, values: Values, given: str) -> None:
     noisy = Belief(jnp.log(jnp.array(MU_POST_BOX.high)), jnp.asarray(SIGMA.box.high / np.sqrt(2)))
     sigma_r = jnp.asarray(SIGMA_R.box.high)
     expected = cost.expected(noisy.log_mu, noisy, sigma_r, values)

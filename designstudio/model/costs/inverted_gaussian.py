@@ -21,6 +21,7 @@ class InvertedGaussian(AbstractCost):
 
     name = "inverted_gaussian"
     formula = "1 - exp(-(r - s)² / 2γ²)"
+    meaning = "beyond about γ, a miss is a miss"
     kind = SYMMETRIC
     parameters = (
         cost_parameter(

@@ -32,6 +32,7 @@ class Linex(AbstractCost):
 
     name = "linex"
     formula = "2/α² (exp(α(r - s)) - α(r - s) - 1)"
+    meaning = "one side grows exponentially, the other linearly"
     kind = ASYMMETRIC
     parameters = (
         cost_parameter(

@@ -14,6 +14,7 @@ class Quadratic(AbstractClosedFormCost):
 
     name = "quadratic"
     formula = "(r - s)²"
+    meaning = "large errors count more"
     kind = SYMMETRIC
     parameters = ()
     num_terms = 1

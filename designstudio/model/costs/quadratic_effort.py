@@ -17,6 +17,7 @@ class QuadraticEffort(AbstractClosedFormCost):
 
     name = "quadratic_effort"
     formula = "β(r - s)² + (1 - β)r²"
+    meaning = "error against effort"
     kind = WITH_EFFORT
     parameters = (BETA,)
     num_terms = 1

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from designstudio.errors import CostDefinitionError, UnknownNameError
+from designstudio.core.registry import Registry
+from designstudio.errors import CostDefinitionError
 from designstudio.model.costs.absolute import Absolute
 from designstudio.model.costs.absolute_effort import AbsoluteEffort
 from designstudio.model.costs.asymmetric_quadratic import AsymmetricQuadratic
@@ -16,21 +17,23 @@ from designstudio.model.costs.quadratic_effort import QuadraticEffort
 from designstudio.model.parameters import Parameter
 
 # In the order of the paper's table: symmetric, symmetric with effort, asymmetric.
-_PAPER_COSTS: dict[str, AbstractCost] = {
-    cost.name: cost
-    for cost in (
-        Absolute(),
-        Quadratic(),
-        InvertedGaussian(),
-        AbsoluteEffort(),
-        QuadraticEffort(),
-        AsymmetricQuadratic(),
-        Linex(),
-    )
-}
-_USER_COSTS: dict[str, FunctionCost] = {}
+COSTS: Registry[AbstractCost] = Registry(
+    "cost",
+    {
+        cost.name: cost
+        for cost in (
+            Absolute(),
+            Quadratic(),
+            InvertedGaussian(),
+            AbsoluteEffort(),
+            QuadraticEffort(),
+            AsymmetricQuadratic(),
+            Linex(),
+        )
+    },
+)
 
-PAPER_COST_NAMES = tuple(_PAPER_COSTS)
+PAPER_COST_NAMES = tuple(COSTS)
 
 
 def get_cost(name: str) -> AbstractCost:
@@ -39,19 +42,28 @@ def get_cost(name: str) -> AbstractCost:
     Raises:
         UnknownNameError: if there is none; the message lists those there are.
     """
-    costs = available_costs()
-    if name not in costs:
-        raise UnknownNameError("cost", name, costs)
-    return costs[name]
+    return COSTS.find(name)
 
 
 def available_costs() -> dict[str, AbstractCost]:
     """Every cost by name, user-written ones last."""
-    return {**_PAPER_COSTS, **_USER_COSTS}
+    return dict(COSTS)
+
+
+def add_cost(cost: AbstractCost) -> None:
+    """Register a cost of a class of its own; `designstudio.model.costs.base` teaches how to write one.
+
+    Raises:
+        CostDefinitionError: if the name is taken by one of the package's costs, or the cost cannot work.
+    """
+    if cost.name in PAPER_COST_NAMES:
+        raise CostDefinitionError(f"The name {cost.name!r} belongs to a cost of the package; choose another.")
+    check_cost(cost)
+    COSTS.register(cost.name, cost)
 
 
 def register_cost(
-    *parameters: Parameter, name: str | None = None, formula: str = "user-written"
+    *parameters: Parameter, name: str | None = None, formula: str = "user-written", meaning: str = ""
 ) -> Callable[[CostFunction], FunctionCost]:
     """Decorate a function of (response, stimulus, parameters) to make it a cost; see `designstudio.model.costs.function`.
 
@@ -60,25 +72,22 @@ def register_cost(
     """
 
     def register(function: CostFunction) -> FunctionCost:
-        cost = FunctionCost(name or function.__name__, function, parameters, formula)
-        if cost.name in _PAPER_COSTS:
-            raise CostDefinitionError(f"The name {cost.name!r} belongs to a cost of the package; choose another.")
-        check_cost(cost)
-        _USER_COSTS[cost.name] = cost
+        cost = FunctionCost(name or function.__name__, function, parameters, formula, meaning)
+        add_cost(cost)
         return cost
 
     return register
 
 
-def load_cost_file(path: str | Path) -> list[FunctionCost]:
+def load_cost_file(path: str | Path) -> list[AbstractCost]:
     """Run a user's Python file and return the costs that it registered.
 
     Raises:
         CostDefinitionError: if the file is missing, fails, or registers no cost.
     """
-    before = dict(_USER_COSTS)
+    before = available_costs()
     load_module(Path(path))
-    registered = [cost for name, cost in _USER_COSTS.items() if before.get(name) is not cost]
+    registered = [cost for name, cost in COSTS.items() if before.get(name) is not cost]
     if not registered:
         raise CostDefinitionError(
             f"The cost file {Path(path).name!r} registers no cost: decorate a function with @register_cost()."

@@ -16,7 +16,7 @@ from designstudio.model.actors.gauss_newton import newton_step
 from designstudio.model.actors.leaves import write_leaves
 from designstudio.model.actors.monte_carlo import sampled_cost
 from designstudio.model.actors.training import build_actor
-from designstudio.model.costs import PAPER_COST_NAMES, get_cost, register_cost, registry
+from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost, register_cost
 
 # One shape for all tests here, so that one compilation serves them.
 SMALL = {"num_steps": 4, "block": 2, "batch_size": 256, "width": 8, "num_watched": 200}
@@ -164,7 +164,7 @@ def test_an_actor_refuses_a_user_cost_that_has_changed(tmp_path, monkeypatch):
     path = tmp_path / "mine.actor"
     save_actor(path, train_small("mine"))
     load_actor(path)
-    monkeypatch.setattr(registry, "_USER_COSTS", {})
+    monkeypatch.setattr(COSTS, "_users", {})
 
     @register_cost(name="mine")
     def changed(response, stimulus, parameters):
