@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from designstudio.search.progress import SearchProgress
     from designstudio.search.records import TrialRecord
     from designstudio.search.results import SearchResult
-    from designstudio.study import Measure
+    from designstudio.study import Objective
 
 DEFAULT_TRIALS = 100
 StorageOption = Annotated[
@@ -92,14 +92,14 @@ def search(
     write_json(json, result.as_dict())
 
 
-def _first_objective(question: Any) -> "Measure | None":
-    from designstudio.search.readings import list_objectives  # noqa: PLC0415
+def _first_objective(question: Any) -> "Objective | None":
+    from designstudio.search.estimates import list_objectives  # noqa: PLC0415
 
     return list_objectives(question)[0] if question.search is not None else None
 
 
 @contextmanager
-def _show(console: Console, measure: "Measure | None") -> Iterator[Callable[["SearchProgress"], None]]:
+def _show(console: Console, objective: "Objective | None") -> Iterator[Callable[["SearchProgress"], None]]:
     """A bar and the best designs so far, on the terminal's error stream."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
     bar = Bar(*columns, TimeElapsedColumn(), console=console)
@@ -116,17 +116,17 @@ def _show(console: Console, measure: "Measure | None") -> Iterator[Callable[["Se
                 completed=progress.num_done,
                 note=f"{'data sets' if progress.stage.startswith('verifying') else 'designs'}{pruned}{left}",
             )
-            live.update(Group(_table_of_best(progress.best, measure), bar) if progress.best else bar)
+            live.update(Group(_table_of_best(progress.best, objective), bar) if progress.best else bar)
 
         yield update
 
 
-def _table_of_best(best: Sequence["TrialRecord"], measure: "Measure | None") -> Table:
+def _table_of_best(best: Sequence["TrialRecord"], objective: "Objective | None") -> Table:
     table = Table(title="Best designs so far", box=SIMPLE_HEAD)
-    for column in ("trial", "levels", "trials", "stimuli", measure.label if measure else ""):
+    for column in ("trial", "levels", "trials", "stimuli", objective.label if objective else ""):
         table.add_column(column, justify="left" if column == "stimuli" else "right")
     for record in best:
-        score = record.scores[measure.label] if measure else ""
+        score = record.scores[objective.label] if objective else ""
         design = record.design
         table.add_row(str(record.number), say_levels(design), say_trials(design), design["stimuli"], str(score))
     return table
@@ -171,26 +171,26 @@ def _table_of_finalists(result: "SearchResult", verification: "Verification") ->
     )
     for column in ("", "levels", "trials", "stimuli", "minutes"):
         table.add_column(column)
-    for measure in result.objectives:
-        table.add_column(f"{measure.label}\nin the search", justify="right")
-        table.add_column(f"{measure.label}\nfresh", justify="right")
+    for objective in result.objectives:
+        table.add_column(f"{objective.label}\nin the search", justify="right")
+        table.add_column(f"{objective.label}\nfresh", justify="right")
     for place, finalist in enumerate(verification.finalists):
         name = "winner" if place == verification.winner and len(result.objectives) == 1 else finalist.design.name
         table.add_row(name, *_row(finalist, result.objectives))
     for evaluation, scores in zip(verification.references, verification.reference_scores, strict=True):
         design = evaluation.design
-        cells = [cell for measure in result.objectives for cell in ("", str(scores[measure.label]))]
+        cells = [cell for objective in result.objectives for cell in ("", str(scores[objective.label]))]
         levels = " / ".join(f"{value:g}" for condition in design.conditions for value in condition.levels.values())
         trials = " + ".join(str(condition.num_trials) for condition in design.conditions)
         table.add_row(design.name, levels or "-", trials, str(design.stimuli), f"{design.minutes:.1f}", *cells)
     return table
 
 
-def _row(finalist: "Finalist", objectives: Sequence["Measure"]) -> list[str]:
+def _row(finalist: "Finalist", objectives: Sequence["Objective"]) -> list[str]:
     design = finalist.trial.design
     cells = [say_levels(design), say_trials(design), design["stimuli"], f"{design['minutes']:.1f}"]
-    for measure in objectives:
-        cells += [_cell(finalist.trial.scores[measure.label]), _cell(finalist.fresh[measure.label])]
+    for objective in objectives:
+        cells += [_cell(finalist.trial.scores[objective.label]), _cell(finalist.fresh[objective.label])]
     return cells
 
 

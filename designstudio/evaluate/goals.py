@@ -6,11 +6,12 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
-from designstudio.metrics.power import score_exclusion, score_group_difference, score_narrowness
+from designstudio.metrics.power import AbstractCriterion, Exclusion, GroupDifference, Narrowness, Power
+from designstudio.metrics.samples import keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
-from designstudio.study.goals import EXCLUDES, NARROWER
+from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
 # Where the value to exclude is an end of the prior, an interval must stay away from it by this share of the prior's range.
 MARGIN_AT_END = 0.05
@@ -29,18 +30,21 @@ def score_goals(
         summaries: of the design's data sets.
         summarize: gives the summaries of another population, for goals that compare groups.
     """
-    model = study.analysis.build_model(study.load_actor(study.cost), design)
-    scores = {}
+    good, scores = keep_good(summaries), {}
     for goal in study.goals:
-        names = [
-            str(name)
-            for name in summaries["quantity"].values
-            if str(summaries["base"].sel(quantity=name).item()) == goal.quantity
-        ]
+        names = list_entries(good, goal.quantity)
+        second = keep_good(summarize(second_group(study, goal))) if goal.kind == GROUPS_DIFFER else None
         for name in names:
             label = goal.label if len(names) == 1 else goal.label.replace(goal.quantity, name, 1)
-            scores[label] = _score(study, goal, model, name, design, summaries, summarize)
+            criterion = build_criterion(study, goal, design, name, second)
+            scores[label] = Power().score(sample_quantity(good, name), criterion)
     return scores
+
+
+def list_entries(summaries: xr.Dataset, *quantities: str) -> list[str]:
+    """What quantities are called in summaries: by their own name, or by one name for each condition."""
+    bases = summaries["base"].values.astype(str)
+    return [str(name) for name, base in zip(summaries["quantity"].values, bases, strict=True) if base in quantities]
 
 
 def second_group(study: Study, goal: Goal) -> Study:
@@ -50,21 +54,22 @@ def second_group(study: Study, goal: Goal) -> Study:
     return study.replace(population=population.replace(priors=changed), seed=study.seed + SEED_OF_GROUP, goals=())
 
 
-def _score(
-    study: Study,
-    goal: Goal,
-    model: BehaviorModel,
-    name: str,
-    design: Design,
-    summaries: xr.Dataset,
-    summarize: Callable[[Study], xr.Dataset],
-) -> Score:
+def build_criterion(study: Study, goal: Goal, design: Design, name: str, second: xr.Dataset | None) -> AbstractCriterion:
+    """What a goal asks of the posteriors.
+
+    Args:
+        study: the question.
+        goal: one of its goals.
+        design: which one is evaluated.
+        name: the goal's quantity, as summaries call it.
+        second: good summaries of the second group, for a goal that compares groups.
+    """
     if goal.kind == EXCLUDES:
-        value, margin = resolve_exclusion(goal, model)
-        return score_exclusion(summaries, name, value, margin)
+        return Exclusion(*resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design)))
     if goal.kind == NARROWER:
-        return score_narrowness(summaries, name, goal.width or 0.0)
-    return score_group_difference(summaries, summarize(second_group(study, goal)), name, design.num_participants)
+        return Narrowness(goal.width or 0.0)
+    assert second is not None  # noqa: S101  (whoever asks for the power of such a goal simulates both groups)
+    return GroupDifference(sample_quantity(second, name).mean, design.num_participants)
 
 
 def resolve_exclusion(goal: Goal, model: BehaviorModel) -> tuple[float, float]:

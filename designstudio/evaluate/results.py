@@ -13,6 +13,7 @@ from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.recovery import score_recovery
+from designstudio.model.parameters import MU_0, SIGMA_0
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -134,7 +135,6 @@ def score_evaluation(
     power: dict[str, Score],
 ) -> Evaluation:
     """All scores of a design's summaries."""
-    cost_parameters = tuple(parameter.name for parameter in study.load_actor(study.cost).cost.parameters)
     return Evaluation(
         study,
         design,
@@ -143,11 +143,21 @@ def score_evaluation(
         seconds,
         is_cached,
         recovery=score_recovery(summaries),
-        identifiability=score_identifiability(summaries, cost_parameters),
+        identifiability=score_identifiability(summaries, list_prior_parameters(study), list_cost_parameters(study)),
         convergence=check_convergence(summaries),
         power=power,
         calibration=score_calibration(list_ranks(summaries)) if study.population.follows_analysis else None,
     )
+
+
+def list_prior_parameters(study: Study) -> tuple[str, ...]:
+    """Names of the parameters of the participants' prior."""
+    return tuple(parameter.name for parameter in (MU_0, SIGMA_0))
+
+
+def list_cost_parameters(study: Study) -> tuple[str, ...]:
+    """Names of the parameters of the cost."""
+    return tuple(parameter.name for parameter in study.load_actor(study.cost).cost.parameters)
 
 
 def list_ranks(summaries: xr.Dataset) -> xr.Dataset:

@@ -1,7 +1,9 @@
 """Numbers with their Monte Carlo standard errors.
 
 Every score is a statistic of simulated data sets, and would be another with other data sets. Means have the textbook error;
-everything else is jackknifed: computed again with each data set left out, which needs no formula of its own.
+everything else is jackknifed: computed again with each data set left out, which needs no formula of its own. The same
+repetitions give the jackknife's pseudo-values, one for each data set. Their mean is the score (up to the jackknife's own
+bias correction), and their differences between two designs are paired by data set: designs race by them.
 """
 
 import math
@@ -34,8 +36,22 @@ class Score(NamedTuple):
         return f"{self.value:.{num_digits}f} ± {self.mcse:.{num_digits}f}"
 
 
+class MetricEstimate(NamedTuple):
+    """A metric of one design, in a form in which designs can race.
+
+    Attributes:
+        score: its value, with its error.
+        pseudo_values: one for each data set, smaller is better; NaN where the fit failed. Their mean ranks designs.
+    """
+
+    score: Score
+    pseudo_values: Float[np.ndarray, " dataset"]
+
+
 # In tables; JSON has them all.
 MOST_DIGITS = 4
+# Data sets without which the jackknife has nothing to say.
+FEWEST = 3
 UNDEFINED = Score(math.nan, math.nan)
 
 
@@ -65,12 +81,16 @@ def score_jackknife(statistic: Callable[[Weights], Float[np.ndarray, " repeat"]]
         statistic: takes rows of weights, one row for each time it is to be computed.
         num_datasets: how many weights a row has.
     """
-    if num_datasets < 3:
-        return UNDEFINED
+    return UNDEFINED if num_datasets < FEWEST else estimate_by_jackknife(statistic, num_datasets).score
+
+
+def estimate_by_jackknife(statistic: Callable[[Weights], Float[np.ndarray, " repeat"]], num_datasets: int) -> MetricEstimate:
+    """The same with the pseudo-value of each data set."""
     value = float(statistic(np.ones((1, num_datasets)))[0])
     left_out = statistic(np.ones((num_datasets, num_datasets)) - np.eye(num_datasets))
     spread = np.sum((left_out - left_out.mean()) ** 2)
-    return Score(value, math.sqrt(spread * (num_datasets - 1) / num_datasets))
+    error = math.sqrt(spread * (num_datasets - 1) / num_datasets)
+    return MetricEstimate(Score(value, error), num_datasets * value - (num_datasets - 1) * left_out)
 
 
 def weighted_mean(weights: Weights, values: Float[np.ndarray, " dataset"]) -> Float[np.ndarray, " repeat"]:

@@ -2,60 +2,132 @@
 
 Participants come from the population, so each chance is an average over them: an assurance, not the power for one assumed
 effect. A population of constants gives the latter.
+
+What a goal asks of the posteriors is a criterion; one class a kind of goal.
 """
 
+import dataclasses
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
-import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy import stats
 
-from designstudio.metrics.monte_carlo import UNDEFINED, Score, Weights, score_jackknife, score_share
+from designstudio.metrics.base import GOAL, LARGER, AbstractMetric, Statistic
+from designstudio.metrics.monte_carlo import UNDEFINED, Score, Weights, score_jackknife, score_share, weighted_mean
+from designstudio.metrics.samples import QuantitySample
 
 ALPHA = 0.05
 # Groups without any spread are told apart as soon as they differ.
 TINY = 1e-300
 
 
-def score_exclusion(summaries: xr.Dataset, quantity: str, value: float, margin: float = 0.0) -> Score:
-    """Chance that a participant's interval stays away from `value` by more than `margin`."""
-    chosen = _choose(summaries, quantity)
-    low, high = chosen["low"].values, chosen["high"].values
-    return score_share((low > value + margin) | (high < value - margin))
+class AbstractCriterion(ABC):
+    """What a goal asks of the posteriors of its quantity."""
+
+    @abstractmethod
+    def statistic(self, sample: QuantitySample) -> Statistic:
+        """The chance to meet it, as a function of weights on the data sets."""
+
+    @abstractmethod
+    def score(self, sample: QuantitySample) -> Score:
+        """The chance to meet it."""
 
 
-def score_narrowness(summaries: xr.Dataset, quantity: str, width: float) -> Score:
-    """Chance that a participant's interval is narrower than `width`."""
-    chosen = _choose(summaries, quantity)
-    return score_share((chosen["high"] - chosen["low"]).values < width)
+class AbstractParticipantCriterion(AbstractCriterion):
+    """What a goal asks of each participant's posterior: the chance is the share of participants that meet it."""
+
+    @abstractmethod
+    def is_met(self, sample: QuantitySample) -> Bool[np.ndarray, " dataset"]:
+        """Whether each participant's posterior meets it."""
+
+    def statistic(self, sample: QuantitySample) -> Statistic:
+        """The weighted share."""
+        is_met = self.is_met(sample).astype(float)
+        return lambda weights: weighted_mean(weights, is_met)
+
+    def score(self, sample: QuantitySample) -> Score:
+        """The share."""
+        return score_share(self.is_met(sample))
 
 
-def score_group_difference(first: xr.Dataset, second: xr.Dataset, quantity: str, num_participants: int) -> Score:
-    """Chance that a two-sided t test on posterior means tells two groups apart.
+@dataclasses.dataclass(frozen=True)
+class Exclusion(AbstractParticipantCriterion):
+    """A participant's interval stays away from `value` by more than `margin`."""
 
-    Args:
-        first: summaries of simulated members of one group.
-        second: of the other.
-        quantity: what is compared.
+    value: float
+    margin: float = 0.0
+
+    def is_met(self, sample: QuantitySample) -> Bool[np.ndarray, " dataset"]:
+        """Whether the interval lies beyond the value."""
+        return (sample.low > self.value + self.margin) | (sample.high < self.value - self.margin)
+
+
+@dataclasses.dataclass(frozen=True)
+class Narrowness(AbstractParticipantCriterion):
+    """A participant's interval is narrower than `width`."""
+
+    width: float
+
+    def is_met(self, sample: QuantitySample) -> Bool[np.ndarray, " dataset"]:
+        """Whether the interval is narrower."""
+        return (sample.high - sample.low) < self.width
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupDifference(AbstractCriterion):
+    """A two-sided t test on posterior means tells two groups apart.
+
+    Attributes:
+        second: posterior means of simulated members of the second group; the sample holds those of the first.
         num_participants: in each group.
     """
-    a, b = (_choose(summaries, quantity)["mean"].values for summaries in (first, second))
-    num = min(len(a), len(b))
-    if num_participants < 2 or num < 3:
-        return UNDEFINED
-    a, b = a[:num], b[:num]
-    return score_jackknife(lambda weights: weigh_group_difference(weights, a, b, num_participants), num)
+
+    second: Float[np.ndarray, " dataset"]
+    num_participants: int
+
+    def statistic(self, sample: QuantitySample) -> Statistic:
+        """Power of the test."""
+        num = min(sample.num_datasets, len(self.second))
+        a, b = sample.mean[:num], self.second[:num]
+
+        def test(weights: Weights) -> np.ndarray:
+            mean_a, mean_b = (weighted_mean(weights, x) for x in (a, b))
+            variances = [
+                weighted_mean(weights, (x - x.mean()) ** 2) - (m - x.mean()) ** 2 for x, m in ((a, mean_a), (b, mean_b))
+            ]
+            # As the test does, with one less than there are: the spread of a sample is too small by that.
+            pooled = np.mean(variances, axis=0) * num / (num - 1)
+            return power_of_t_test((mean_a - mean_b) / np.sqrt(np.maximum(pooled, TINY)), self.num_participants)
+
+        return test
+
+    def score(self, sample: QuantitySample) -> Score:
+        """Power of the test; one participant in a group has no spread to test against."""
+        if self.num_participants < 2:
+            return UNDEFINED
+        return score_jackknife(self.statistic(sample), min(sample.num_datasets, len(self.second)))
 
 
-def weigh_group_difference(weights: Weights, a: np.ndarray, b: np.ndarray, num_participants: int) -> np.ndarray:
-    """Power of a t test between two groups with these posterior means, for each row of weights."""
-    num = len(a)
-    mean_a, mean_b = (weights @ x / weights.sum(1) for x in (a, b))
-    variances = [weights @ (x - x.mean()) ** 2 / weights.sum(1) - (m - x.mean()) ** 2 for x, m in ((a, mean_a), (b, mean_b))]
-    # As the test does, with one less than there are: the spread of a sample is too small by that.
-    pooled = np.mean(variances, axis=0) * num / (num - 1)
-    return power_of_t_test((mean_a - mean_b) / np.sqrt(np.maximum(pooled, TINY)), num_participants)
+class Power(AbstractMetric):
+    """Chance that a goal is reached."""
+
+    name = "power"
+    label = "power"
+    explanation = "chance that a goal of the study is reached, on average over the population"
+    caveat = "an interval may exclude a value because of the prior alone: the verdict warns if the pair is confounded"
+    scope = GOAL
+    direction = LARGER
+    number_format = ".0%"
+
+    def statistic(self, sample: QuantitySample, criterion: AbstractCriterion) -> Statistic:
+        """The chance, as a function of weights on the data sets."""
+        return criterion.statistic(sample)
+
+    def score(self, sample: QuantitySample, criterion: AbstractCriterion) -> Score:
+        """The chance."""
+        return criterion.score(sample)
 
 
 def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> Float[np.ndarray, "..."]:
@@ -71,7 +143,3 @@ def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> 
     # Far out the noncentral t is a shifted normal, and SciPy's series for it gives up.
     near = np.minimum(shift, 30.0)
     return np.where(shift > 30.0, 1.0, stats.nct.sf(critical, freedom, near) + stats.nct.sf(critical, freedom, -near))
-
-
-def _choose(summaries: xr.Dataset, quantity: str) -> xr.Dataset:
-    return summaries.sel(quantity=quantity).isel(dataset=np.flatnonzero(summaries["is_good"].values))

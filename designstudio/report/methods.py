@@ -9,10 +9,10 @@ from designstudio.model.costs import get_cost
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.scores import Evaluations, find_versions
 from designstudio.report.words import count, join_words, say_score, spell
-from designstudio.study import Measure, Study
+from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.viz.families import name_cost
-from designstudio.viz.words import label_measure, label_parameter
+from designstudio.viz.words import label_objective, label_parameter
 
 MODEL = (
     "In this model a stimulus s gives a noisy measurement m ~ LogNormal(log s, σ), which is combined with the prior belief "
@@ -41,7 +41,7 @@ def write_evaluation(study: Study, evaluations: Evaluations) -> str:
     return " ".join(sentences)
 
 
-def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[Measure], levels: Sequence[str]) -> str:
+def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[Objective], levels: Sequence[str]) -> str:
     """How the best design was looked for, and what was found.
 
     Args:
@@ -53,8 +53,10 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[M
     plan = study.search
     assert plan is not None  # noqa: S101  (a search has one)
     num_tried = sum(trial["state"] in ("complete", "pruned") for trial in result["trials"])
-    goals = [f"{'maximise' if m.is_larger_better else 'minimise'} the {label_measure(m, study).symbol}" for m in objectives]
-    limits = [f"'{text}'" for text in result["constraints"]]
+    goals = [
+        f"{'maximise' if m.is_larger_better else 'minimise'} the {label_objective(m, study).symbol}" for m in objectives
+    ]
+    constraints = [f"'{text}'" for text in result["constraints"]]
     screened = (
         f" after {result['screened']} designs had been screened by their expected information" if result["screened"] else ""
     )
@@ -71,7 +73,7 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[M
         f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
         f"Optuna's sampler '{result['sampler']}' proposed {count(num_tried, 'design')}{screened}, each scored on up to "
         f"{result['datasets']} simulated participants by the fidelity '{result['fidelity']}'{raced}.",
-        f"The aim was to {join_words(goals)}, subject to {join_words(limits)}.",
+        f"The aim was to {join_words(goals)}, subject to {join_words(constraints)}.",
         f"As for the simulated participants, {_say_population(study, study.designs, levels)}.",
     ]
     if evaluations:
@@ -80,7 +82,7 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[M
 
 
 def _say_finalists(
-    study: Study, result: Mapping[str, Any], objectives: Sequence[Measure], evaluations: Evaluations, levels: Sequence[str]
+    study: Study, result: Mapping[str, Any], objectives: Sequence[Objective], evaluations: Evaluations, levels: Sequence[str]
 ) -> list[str]:
     first = next(iter(evaluations.values()))
     num = len(result["finalists"])
@@ -97,7 +99,7 @@ def _say_finalists(
         trials = " + ".join(map(str, design["trials"]))
         sentences.append(
             f"The winner has {trials} trials per participant{_say_levels(design['levels'])}, stimuli {design['stimuli']}; "
-            f"its {label_measure(objectives[0], study).symbol} on the fresh participants is "
+            f"its {label_objective(objectives[0], study).symbol} on the fresh participants is "
             f"{say_score(winner['fresh'][label])} (± Monte Carlo standard error)."
         )
     return [*sentences, _say_failures(evaluations)]

@@ -11,12 +11,12 @@ from designstudio.report.blocks import Block, Heading, Page, Section, Words, mak
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.pictures import take
 from designstudio.report.words import MISSING, count, join_words, say_score, say_seconds, start
+from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
-from designstudio.search.readings import list_objectives
-from designstudio.study import Choice, Measure, Range, SearchPlan, Study
+from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
 from designstudio.viz.runs import RunRecord
-from designstudio.viz.words import label_measure, name_variable, say_better
+from designstudio.viz.words import format_direction, label_objective, name_variable
 
 COMPLETE, PRUNED = "complete", "pruned"
 
@@ -88,10 +88,10 @@ def name_finalists(result: Mapping[str, Any], num_objectives: int) -> dict[str, 
     return names
 
 
-def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Measure]) -> str:
+def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Objective]) -> str:
     aims = [f"{'the largest' if m.is_larger_better else 'the smallest'} {m.label}" for m in objectives]
-    limits = f", with {join_words([limit.label for limit in plan.limits])}" if plan.limits else ""
-    return f"Which design has {join_words(aims)}{limits}?"
+    within = f", with {join_words([c.label for c in plan.all_constraints])}" if plan.all_constraints else ""
+    return f"Which design has {join_words(aims)}{within}?"
 
 
 def _say_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -103,10 +103,10 @@ def _say_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str
     return (Words(tuple(sentences), is_list=True),)
 
 
-def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Measure]) -> list[Block]:
+def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Objective]) -> list[Block]:
     """Objectives, constraints and the space of designs."""
-    aims = [(label_measure(m, study).axis, say_better(m)) for m in objectives]
-    limits = [(limit.label,) for limit in plan.limits]
+    aims = [(label_objective(m, study).axis, format_direction(m)) for m in objectives]
+    constraints = [(constraint.label,) for constraint in plan.all_constraints]
     space = plan.space
     rows = []
     if space.parameter is not None and space.level is not None:
@@ -116,7 +116,7 @@ def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Measure]
     rows.append(("seconds a trial", f"{space.seconds_per_trial:g}", "fixed"))
     blocks: list[Block] = [
         make_table(("objective", "direction"), aims, "What the search was for.", (0, 1)),
-        make_table(("constraint",), limits, "What every design had to fulfil.", (0,)),
+        make_table(("constraint",), constraints, "What every design had to fulfil.", (0,)),
         make_table(
             ("variable", "values", "role"), rows, "The space of designs: what was searched, and what was fixed.", (0, 1, 2)
         ),
@@ -140,24 +140,24 @@ def _describe_finalists(
     study: Study,
     plan: SearchPlan,
     result: Mapping[str, Any],
-    objectives: Sequence[Measure],
+    objectives: Sequence[Objective],
     finalists: Mapping[str, Mapping[str, Any]],
 ) -> list[Block]:
     """What was found: the score that chose it beside the one on fresh data sets."""
     if not finalists:
         return [Words(("There are none yet: the same search goes on where it was stopped.",))]
     blocks: list[Block] = []
-    for measure in objectives:
-        label = measure.label
+    for objective in objectives:
+        label = objective.label
         rows = [
             (name, str(f["number"]), say_score(f["search"][label]), say_score(f["fresh"][label]))
             for name, f in finalists.items()
         ]
         rows += [(r["evaluation"]["name"], MISSING, MISSING, say_score(r["fresh"][label])) for r in result["references"]]
         caption = (
-            f"{start(label_measure(measure, study).axis)}; {say_better(measure)}. The search score chose the finalists and "
-            f"flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, by "
-            f"{plan.verify_fidelity}. {scores.ERROR}"
+            f"{start(label_objective(objective, study).axis)}; {format_direction(objective)}. The search score chose the "
+            f"finalists and flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, "
+            f"by {plan.verify_fidelity}. {scores.ERROR}"
         )
         blocks.append(make_table(("design", "trial", "search score", "fresh score"), rows, caption))
     blocks.append(
@@ -180,7 +180,7 @@ def _compare(result: Mapping[str, Any]) -> list[Block]:
     return [make_table(("against", *names), rows, caption)] if rows else []
 
 
-def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, objectives: Sequence[Measure]) -> list[Block]:
+def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, objectives: Sequence[Objective]) -> list[Block]:
     blocks: list[Block] = [
         take(
             folder, "history", "Every design that was tried, in its order, the best so far, and the finalists on fresh data."
@@ -188,7 +188,7 @@ def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, obj
     ]
     if len(objectives) > 1:
         blocks.append(take(folder, "front", "The front: designs that no other beats in all objectives."))
-    label = label_measure(objectives[0], study).symbol
+    label = label_objective(objectives[0], study).symbol
     if result["importance"]:
         rows = [(name_variable(name).symbol, f"{100 * share:.1f}") for name, share in result["importance"].items()]
         rows.sort(key=lambda row: -float(row[1]))

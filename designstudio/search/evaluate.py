@@ -12,13 +12,12 @@ from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.evaluate.goals import second_group
 from designstudio.evaluate.run import join_blocks
 from designstudio.metrics.monte_carlo import Score
+from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import measure_design
-from designstudio.search.race import Standing
-from designstudio.search.readings import list_objectives, read_measure
-from designstudio.study import Measure, Study
+from designstudio.search.race import PartialResult
+from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import GROUPS_DIFFER
-from designstudio.study.measures import POWER
 
 NUM_DIGITS = 7
 
@@ -29,15 +28,15 @@ class Step(NamedTuple):
     Attributes:
         num_datasets: how many.
         scores: of all objectives and constraints.
-        standing: for races.
+        partial: for races.
         num_failed: fits that failed.
         seconds: since the beginning.
         programs: that had to be made ready since the beginning.
     """
 
     num_datasets: int
-    scores: dict[Measure, Score]
-    standing: Standing
+    scores: dict[Objective, Score]
+    partial: PartialResult
     num_failed: int
     seconds: float
     programs: Programs
@@ -48,9 +47,9 @@ def evaluate_steps(
 ) -> Step:
     """Evaluate a design block by block, as long as `goes_on` says so; returns the last step."""
     objectives, started, before = list_objectives(study), time.monotonic(), count_programs()
-    measures = list_measures(study)
+    all_objectives = list_all_objectives(study)
     blocks: list[xr.Dataset] = []
-    of_groups: dict[int, list[xr.Dataset]] = {goal: [] for goal in list_group_goals(study, measures)}
+    of_groups: dict[int, list[xr.Dataset]] = {goal: [] for goal in list_group_goals(study, all_objectives)}
     for first in range(0, num_datasets, block_size):
         wanted = min(block_size, num_datasets - first)
         blocks.append(summarize_datasets(study, design, fidelity, first=first, num_datasets=wanted))
@@ -58,17 +57,18 @@ def evaluate_steps(
             group = second_group(study, study.goals[goal])
             others.append(summarize_datasets(group, design, fidelity, first=first, num_datasets=wanted))
         summaries = join_blocks(blocks)
-        readings = {
-            measure: read_measure(measure, study, design, summaries, _join_group(of_groups, measure)) for measure in measures
+        estimates = {
+            objective: estimate_objective(objective, study, design, summaries, _join_group(of_groups, objective))
+            for objective in all_objectives
         }
-        standing = Standing(
-            tuple(np.round(readings[m].parts, NUM_DIGITS) for m in objectives if not m.is_of_design),
-            tuple(_orient(m, measure_design(m, design)) for m in objectives if m.is_of_design),
+        partial = PartialResult(
+            tuple(np.round(estimates[o].pseudo_values, NUM_DIGITS) for o in objectives if not o.is_of_design),
+            tuple(o.orient(measure_design(o, design)) for o in objectives if o.is_of_design),
         )
         step = Step(
             first + wanted,
-            {measure: reading.score for measure, reading in readings.items()},
-            standing,
+            {objective: estimate.score for objective, estimate in estimates.items()},
+            partial,
             int((~summaries["is_good"].values).sum()),
             time.monotonic() - started,
             count_programs() - before,
@@ -78,10 +78,10 @@ def evaluate_steps(
     return step
 
 
-def list_measures(study: Study) -> list[Measure]:
-    """All that is read off a design: objectives, then what is only constrained."""
+def list_all_objectives(study: Study) -> list[Objective]:
+    """All that is estimated of a design: objectives, then what is only constrained."""
     assert study.search is not None  # noqa: S101  (only called while searching)
-    return list(dict.fromkeys([*list_objectives(study), *(limit.measure for limit in study.search.limits)]))
+    return list(dict.fromkeys([*list_objectives(study), *(c.objective for c in study.search.all_constraints)]))
 
 
 def describe_design(design: Design) -> dict[str, Any]:
@@ -95,25 +95,17 @@ def describe_design(design: Design) -> dict[str, Any]:
     }
 
 
-def _orient(measure: Measure, value: float) -> float:
-    return -value if measure.is_larger_better else value
-
-
-def list_group_goals(study: Study, measures: Sequence[Measure]) -> list[int]:
+def list_group_goals(study: Study, objectives: Sequence[Objective]) -> list[int]:
     """Places of goals whose power needs a second group of participants."""
-    return [g for g in map(_goal_of, measures) if g is not None and study.goals[g].kind == GROUPS_DIFFER]
+    return [o.goal for o in objectives if o.goal is not None and study.goals[o.goal].kind == GROUPS_DIFFER]
 
 
-def _join_group(of_groups: Mapping[int, list[xr.Dataset]], measure: Measure) -> xr.Dataset | None:
-    """Summaries of the second group that a measure needs, if it needs one."""
-    goal = _goal_of(measure)
-    return join_blocks(of_groups[goal]) if goal is not None and goal in of_groups else None
+def _join_group(of_groups: Mapping[int, list[xr.Dataset]], objective: Objective) -> xr.Dataset | None:
+    """Summaries of the second group that an objective needs, if it needs one."""
+    blocks = [] if objective.goal is None else of_groups.get(objective.goal, [])
+    return join_blocks(blocks) if blocks else None
 
 
-def _goal_of(measure: Measure) -> int | None:
-    return int(measure.of[0]) - 1 if measure.score == POWER else None
-
-
-def scores_as_json(scores: Mapping[Measure, Score]) -> dict[str, dict[str, float | None]]:
-    """Scores by the measures' labels."""
-    return {measure.label: score.as_dict() for measure, score in scores.items()}
+def scores_as_json(scores: Mapping[Objective, Score]) -> dict[str, dict[str, float | None]]:
+    """Scores by the objectives' labels."""
+    return {objective.label: score.as_dict() for objective, score in scores.items()}

@@ -1,28 +1,22 @@
 """Which designs are allowed, as far as that is known before anything is simulated."""
 
-import math
-
 import numpy as np
 
 from designstudio.errors import StudioError
+from designstudio.metrics import AbstractDesignMetric, DesignFacts
 from designstudio.search.designs import Parameters, build_design, list_distributions, place_parameters
-from designstudio.study import Measure, SearchPlan
+from designstudio.study import Constraint, Objective, SearchPlan
 from designstudio.study.design import Design
-from designstudio.study.measures import HOURS, MINUTES, PARTICIPANTS, SMALLEST_LEVEL, TRIALS
 
 NUM_TRIED = 4096
 
 
-def measure_design(measure: Measure, design: Design) -> float:
-    """A property that needs no simulation."""
-    levels = [value for condition in design.conditions for value in condition.levels.values()]
-    return {
-        MINUTES: design.minutes,
-        HOURS: design.minutes * design.num_participants / 60,
-        TRIALS: float(design.num_trials),
-        PARTICIPANTS: float(design.num_participants),
-        SMALLEST_LEVEL: min(levels, default=math.inf),
-    }[measure.score]
+def measure_design(objective: Objective, design: Design) -> float:
+    """The value of an objective that needs no simulation."""
+    metric = objective.metric
+    assert isinstance(metric, AbstractDesignMetric)  # noqa: S101  (only asked for such objectives)
+    levels = tuple(value for condition in design.conditions for value in condition.levels.values())
+    return metric.value(DesignFacts(design.minutes, design.num_trials, design.num_participants, levels))
 
 
 def find_design(plan: SearchPlan, parameters: Parameters, name: str = "design") -> Design | None:
@@ -31,9 +25,7 @@ def find_design(plan: SearchPlan, parameters: Parameters, name: str = "design") 
         design = build_design(plan.space, parameters, name)
     except StudioError:
         return None
-    is_within = all(
-        limit.exceed(measure_design(limit.measure, design)) <= 0 for limit in plan.limits if limit.measure.is_of_design
-    )
+    is_within = all(c.exceed(measure_design(c.objective, design)) <= 0 for c in _list_constraints(plan))
     return design if is_within else None
 
 
@@ -68,14 +60,19 @@ def check_feasible(plan: SearchPlan) -> None:
             reason = str(error)
     if not designs:
         raise StudioError(f"The search space holds no design that could be run: {reason}")
-    for limit in plan.limits:
-        if limit.measure.is_of_design:
-            values = [measure_design(limit.measure, design) for design in designs]
-            if min(limit.exceed(value) for value in values) > 0:
-                closest = min(values, key=limit.exceed)
-                raise StudioError(
-                    f"No design of the search space meets the constraint '{limit.label}': the closest has {closest:.4g}. "
-                    "Loosen the constraint or widen the space."
-                )
-    labels = " and ".join(f"'{limit.label}'" for limit in plan.limits if limit.measure.is_of_design)
+    constraints = _list_constraints(plan)
+    for constraint in constraints:
+        values = [measure_design(constraint.objective, design) for design in designs]
+        if min(constraint.exceed(value) for value in values) > 0:
+            closest = min(values, key=constraint.exceed)
+            raise StudioError(
+                f"No design of the search space meets the constraint '{constraint.label}': the closest has {closest:.4g}. "
+                "Loosen the constraint or widen the space."
+            )
+    labels = " and ".join(f"'{constraint.label}'" for constraint in constraints)
     raise StudioError(f"No design of the search space meets {labels} together: loosen one of them or widen the space.")
+
+
+def _list_constraints(plan: SearchPlan) -> list[Constraint]:
+    """Constraints that need no simulation."""
+    return [constraint for constraint in plan.all_constraints if constraint.objective.is_of_design]

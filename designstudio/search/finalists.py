@@ -12,15 +12,14 @@ from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.paired import compare_rmse
+from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.evaluate import describe_design
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
-from designstudio.search.readings import list_objectives, read_measure
 from designstudio.search.records import TrialRecord
 from designstudio.search.screen import rank_designs
-from designstudio.study import Measure, Study
+from designstudio.study import Objective, Study
 from designstudio.study.design import Design
-from designstudio.study.measures import POWER
 
 # Number of the first fresh data set: far beyond any that a search looks at.
 FIRST_FRESH = 1_000_000
@@ -103,12 +102,10 @@ def choose_finalists(question: Study, records: Sequence[TrialRecord]) -> list[Tr
     return [front[place] for place in chosen]
 
 
-def orient_values(objectives: Sequence[Measure], records: Sequence[TrialRecord]) -> np.ndarray:
+def orient_values(objectives: Sequence[Objective], records: Sequence[TrialRecord]) -> np.ndarray:
     """Values over (record, objective), smaller is better."""
-    signs = [-1 if measure.is_larger_better else 1 for measure in objectives]
-    return np.array([[s * record.value(m) for s, m in zip(signs, objectives, strict=True)] for record in records]).reshape(
-        len(records), len(objectives)
-    )
+    values = [[objective.orient(record.value(objective)) for objective in objectives] for record in records]
+    return np.array(values).reshape(len(records), len(objectives))
 
 
 def find_front(values: np.ndarray) -> list[int]:
@@ -150,26 +147,26 @@ def verify_finalists(
     return Verification(tuple(finalists), winner, references, scores, ratios)
 
 
-def read_fresh(objectives: Sequence[Measure], question: Study, evaluation: Evaluation) -> dict[str, Score]:
+def read_fresh(objectives: Sequence[Objective], question: Study, evaluation: Evaluation) -> dict[str, Score]:
     """Objectives of an evaluation, by label."""
     scores = {}
-    for measure in objectives:
-        if measure.score == POWER:
+    for objective in objectives:
+        if objective.goal is not None:
             # The evaluation has simulated what the goal needs, second group included.
-            scores[measure.label] = list(evaluation.power.values())[int(measure.of[0]) - 1]
+            scores[objective.label] = list(evaluation.power.values())[objective.goal]
         else:
-            scores[measure.label] = read_measure(measure, question, evaluation.design, evaluation.summaries).score
+            scores[objective.label] = estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
     return scores
 
 
-def _find_winner(question: Study, measure: Measure, finalists: Sequence[Finalist]) -> int:
+def _find_winner(question: Study, objective: Objective, finalists: Sequence[Finalist]) -> int:
     """The search's best, unless another finalist is clearly better on fresh data."""
-    if measure.score == POWER:
+    if objective.goal is not None:
         return 0
-    parts = [read_measure(measure, question, f.design, f.evaluation.summaries).parts for f in finalists]
+    values = [estimate_objective(objective, question, f.design, f.evaluation.summaries).pseudo_values for f in finalists]
     leader = 0
     for place in range(1, len(finalists)):
-        difference = parts[place] - parts[leader]
+        difference = values[place] - values[leader]
         difference = difference[np.isfinite(difference)]
         error = difference.std(ddof=1) / np.sqrt(len(difference))
         if difference.mean() < -CLEARLY * error:

@@ -18,16 +18,16 @@ def rank_variables(job: SearchJob) -> dict[str, float]:
 
     Designs that were given up count with the score they had by then: without them only good designs would be compared.
     """
-    measure = job.objectives[0]
+    objective = job.objectives[0]
     finished = [
-        (trial, read_record(trial).value(measure)) for trial in job.list_trials(TrialState.COMPLETE, TrialState.PRUNED)
+        (trial, read_record(trial).value(objective)) for trial in job.list_trials(TrialState.COMPLETE, TrialState.PRUNED)
     ]
     finished = [(trial, value) for trial, value in finished if math.isfinite(value)]
     names = sorted({name for trial, _ in finished for name in trial.params})
     names = [name for name in names if len({trial.params[name] for trial, _ in finished}) > 1]
     if len(finished) < FEWEST or not names or len({value for _, value in finished}) == 1:
         return {}
-    copy = optuna.create_study(direction="maximize" if measure.is_larger_better else "minimize")
+    copy = optuna.create_study(direction="maximize" if objective.is_larger_better else "minimize")
     for trial, value in finished:
         copy.add_trial(optuna.create_trial(params=trial.params, distributions=trial.distributions, value=value))
     with warnings.catch_warnings():

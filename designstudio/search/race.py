@@ -17,30 +17,30 @@ SMALL_CHANCE = 0.1
 # With fewer pairs nothing is given up.
 FEWEST_PAIRS = 8
 
-Parts = Sequence[float] | np.ndarray
+PseudoValues = Sequence[float] | np.ndarray
 
 
-class Standing(NamedTuple):
-    """Where a design stands after some data sets.
+class PartialResult(NamedTuple):
+    """What a design has shown after some data sets.
 
     Attributes:
-        parts: of each objective that is simulated, one for each data set; smaller is better.
+        pseudo_values: of each objective that is simulated, one for each data set; smaller is better.
         known: objectives that need no simulation; smaller is better.
     """
 
-    parts: tuple[Parts, ...]
+    pseudo_values: tuple[PseudoValues, ...]
     known: tuple[float, ...] = ()
 
 
-def chance_to_overtake(parts: Parts, best: Parts, num_datasets: int) -> float:
-    """Chance that the mean of `parts` will be smaller than that of `best` once all data sets are in.
+def chance_to_overtake(own: PseudoValues, best: PseudoValues, num_datasets: int) -> float:
+    """Chance that the mean of `own` will be smaller than that of `best` once all data sets are in.
 
     Args:
-        parts: of the design, for the data sets so far; NaN where there is none.
+        own: pseudo-values of the design, for the data sets so far; NaN where there is none.
         best: of the other design, for the same data sets.
         num_datasets: how many there will be.
     """
-    difference = np.asarray(parts, float) - np.asarray(best, float)
+    difference = np.asarray(own, float) - np.asarray(best, float)
     difference = difference[np.isfinite(difference)]
     num = len(difference)
     if num < FEWEST_PAIRS or num >= num_datasets:
@@ -52,14 +52,15 @@ def chance_to_overtake(parts: Parts, best: Parts, num_datasets: int) -> float:
     return float(stats.t.sf(mean / to_come, num - 1))
 
 
-def is_beaten(design: Standing, rivals: Mapping[int, Standing], num_datasets: int) -> int | None:
+def is_beaten(design: PartialResult, rivals: Mapping[int, PartialResult], num_datasets: int) -> int | None:
     """The number of a rival that the design will hardly overtake in any objective; None if there is none."""
     for number, rival in rivals.items():
         is_known_better = any(mine < other for mine, other in zip(design.known, rival.known, strict=True))
         if is_known_better:
             continue
         chances = (
-            chance_to_overtake(mine, other, num_datasets) for mine, other in zip(design.parts, rival.parts, strict=True)
+            chance_to_overtake(mine, other, num_datasets)
+            for mine, other in zip(design.pseudo_values, rival.pseudo_values, strict=True)
         )
         if all(chance < SMALL_CHANCE for chance in chances):
             return number

@@ -11,8 +11,8 @@ from optuna.trial import FrozenTrial
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.designs import identify_design
 from designstudio.search.evaluate import Step, describe_design, scores_as_json
-from designstudio.search.race import Standing
-from designstudio.study import Limit, Measure
+from designstudio.search.race import PartialResult
+from designstudio.study import Constraint, Objective
 
 RECORD = "designstudio"
 COMPLETE, PRUNED = "complete", "pruned"
@@ -60,9 +60,9 @@ class TrialRecord:
         """Whether it may win."""
         return self.state == COMPLETE and self.is_feasible
 
-    def value(self, measure: Measure) -> float:
-        """Value of a measure; NaN if it has none."""
-        return self.scores[measure.label].value if measure.label in self.scores else math.nan
+    def value(self, objective: Objective) -> float:
+        """Value of an objective; NaN if it has none."""
+        return self.scores[objective.label].value if objective.label in self.scores else math.nan
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -85,12 +85,12 @@ class TrialRecord:
 
 
 def write_record(
-    trial: optuna.Trial, design: Any, step: Step, limits: Sequence[Limit], steps: Mapping[int, Standing], *, worker: str,
-    beaten_by: int | None,
+    trial: optuna.Trial, design: Any, step: Step, constraints: Sequence[Constraint], steps: Mapping[int, PartialResult], *,
+    worker: str, beaten_by: int | None,
 ) -> None:  # fmt: skip
     """Keep what a trial has shown with the trial itself."""
-    exceeds = {limit.label: limit.exceed(step.scores[limit.measure].value) for limit in limits}
-    # What has no value, because too few fits worked, keeps to no limit.
+    exceeds = {c.label: c.exceed(step.scores[c.objective].value) for c in constraints}
+    # What has no value, because too few fits worked, keeps to no constraint.
     exceeds = {label: over if math.isfinite(over) else 1e9 for label, over in exceeds.items()}
     trial.set_user_attr(
         RECORD,
@@ -105,8 +105,8 @@ def write_record(
             "seconds": step.seconds,
             "compiled": step.programs.compiled,
             "worker": worker,
-            "steps": {str(num): [[_plain(p) for p in parts] for parts in s.parts] for num, s in steps.items()},
-            "known": list(step.standing.known),
+            "steps": {str(num): [[_plain(v) for v in values] for values in s.pseudo_values] for num, s in steps.items()},
+            "known": list(step.partial.known),
         },
     )
     for label, over in exceeds.items():
@@ -136,14 +136,14 @@ def read_record(trial: FrozenTrial) -> TrialRecord:
     )
 
 
-def read_standing(trial: FrozenTrial, num_datasets: int) -> Standing | None:
-    """Where a finished trial stood after so many data sets; None if it never came there."""
+def read_partial(trial: FrozenTrial, num_datasets: int) -> PartialResult | None:
+    """What a finished trial had shown after so many data sets; None if it never came there."""
     kept = trial.user_attrs.get(RECORD, {})
     steps = kept.get("steps", {}).get(str(num_datasets))
     if steps is None:
         return None
-    parts = tuple([math.nan if part is None else part for part in objective] for objective in steps)
-    return Standing(parts, tuple(kept["known"]))
+    values = tuple([math.nan if value is None else value for value in objective] for objective in steps)
+    return PartialResult(values, tuple(kept["known"]))
 
 
 def _plain(number: float) -> float | None:

@@ -3,11 +3,11 @@
 import dataclasses
 from typing import Any
 
+from designstudio.search.estimates import list_objectives
 from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
 from designstudio.search.job import get_plan
-from designstudio.search.readings import list_objectives
 from designstudio.search.records import COMPLETE, PRUNED, TrialRecord
-from designstudio.study import Measure, Study
+from designstudio.study import Objective, Study
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SearchResult:
     screened: int
 
     @property
-    def objectives(self) -> tuple[Measure, ...]:
+    def objectives(self) -> tuple[Objective, ...]:
         """What the search is for."""
         return list_objectives(self.question)
 
@@ -71,9 +71,9 @@ class SearchResult:
             "title": self.question.title,
             "name": self.name,
             "objectives": [
-                {"label": m.label, "direction": "maximize" if m.is_larger_better else "minimize"} for m in self.objectives
+                {"label": o.label, "direction": "maximize" if o.is_larger_better else "minimize"} for o in self.objectives
             ],
-            "constraints": [limit.label for limit in plan.limits],
+            "constraints": [constraint.label for constraint in plan.all_constraints],
             "sampler": plan.sampler,
             "fidelity": plan.fidelity,
             "datasets": plan.num_datasets,

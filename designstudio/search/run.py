@@ -10,6 +10,7 @@ from optuna.trial import TrialState
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.progress import EvaluationProgress
+from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import check_feasible
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
 from designstudio.search.folder import RunFolder
@@ -17,7 +18,6 @@ from designstudio.search.importance import rank_variables
 from designstudio.search.job import get_plan
 from designstudio.search.pool import Source
 from designstudio.search.progress import SCREENING, SEARCHING, VERIFYING, SearchCallback, SearchProgress
-from designstudio.search.readings import list_objectives
 from designstudio.search.records import PRUNED, read_record
 from designstudio.search.results import SearchResult
 from designstudio.search.sampling import check_sampler

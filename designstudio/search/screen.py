@@ -7,10 +7,10 @@ import numpy as np
 from designstudio.errors import StudioError
 from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.search.designs import Parameters, identify_design
+from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.evaluate import list_group_goals
 from designstudio.search.feasible import draw_feasible, find_design
 from designstudio.search.job import get_plan
-from designstudio.search.readings import list_objectives, read_measure
 from designstudio.search.sampling import NUM_STARTS
 from designstudio.study import Study
 
@@ -24,7 +24,7 @@ def screen_designs(question: Study, progress: Callable[[int, int], None] = lambd
     Returns nothing where it cannot predict: participants do not follow the fitted model, or the aim is to tell groups apart.
     """
     plan, objectives = get_plan(question), list_objectives(question)
-    aims = [measure for measure in objectives if not measure.is_of_design]
+    aims = [objective for objective in objectives if not objective.is_of_design]
     if plan.num_screened == 0 or list_group_goals(question, aims):
         return []
     candidates = draw_feasible(plan, np.random.default_rng((question.seed, SEED)), plan.num_screened)
@@ -38,16 +38,9 @@ def screen_designs(question: Study, progress: Callable[[int, int], None] = lambd
             summaries = summarize_datasets(question, design, "information", first=0, num_datasets=plan.num_datasets)
         except StudioError:
             return []
-        readings = [read_measure(measure, question, design, summaries) for measure in objectives]
-        known = [
-            (-1 if measure.is_larger_better else 1) * reading.score.value
-            for measure, reading in zip(objectives, readings, strict=True)
-        ]
+        estimates = {objective: estimate_objective(objective, question, design, summaries) for objective in objectives}
         values.append(
-            [
-                k if m.is_of_design else float(np.nanmean(r.parts))
-                for m, r, k in zip(objectives, readings, known, strict=True)
-            ]
+            [o.orient(e.score.value) if o.is_of_design else float(np.nanmean(e.pseudo_values)) for o, e in estimates.items()]
         )
         kept.append(parameters)
         progress(place + 1, len(candidates))

@@ -15,14 +15,14 @@ from optuna.trial import FrozenTrial, TrialState
 from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.search.designs import Parameters, identify_design, list_distributions, suggest
+from designstudio.search.estimates import list_objectives
 from designstudio.search.evaluate import Step, evaluate_steps
 from designstudio.search.feasible import find_design
 from designstudio.search.job import AbstractJob, Callback, get_plan
-from designstudio.search.race import Standing, is_beaten
-from designstudio.search.readings import list_objectives
-from designstudio.search.records import RECORD, read_record, read_standing, write_record
+from designstudio.search.race import PartialResult, is_beaten
+from designstudio.search.records import RECORD, read_partial, read_record, write_record
 from designstudio.search.sampling import PROPOSAL, DesignSampler
-from designstudio.study import Measure, SearchPlan, Study
+from designstudio.study import Objective, SearchPlan, Study
 
 STARTS, UNTIL = "starts", "until"
 # How many finalists there are, and how they are scored, matters neither for a score nor for a proposal.
@@ -38,7 +38,7 @@ class SearchJob(AbstractJob):
         return get_plan(self.question)
 
     @property
-    def objectives(self) -> tuple[Measure, ...]:
+    def objectives(self) -> tuple[Objective, ...]:
         """What the search is for."""
         return list_objectives(self.question)
 
@@ -66,18 +66,18 @@ class SearchJob(AbstractJob):
         assert design is not None  # noqa: S101  (the sampler proposes nothing else)
         if self._copy_twin(trial, identify_design(design)):
             return
-        steps: dict[int, Standing] = {}
+        steps: dict[int, PartialResult] = {}
         rivals: list[int] = []
 
         def goes_on(step: Step) -> bool:
-            steps[step.num_datasets] = step.standing
+            steps[step.num_datasets] = step.partial
             value = step.scores[self.objectives[0]].value
             if len(self.objectives) == 1 and math.isfinite(value):
                 with _taken_up_again():
                     trial.report(value, step.num_datasets)
                 on_change()
             if plan.races and step.num_datasets < plan.num_datasets:
-                rival = is_beaten(step.standing, self._list_rivals(step.num_datasets), plan.num_datasets)
+                rival = is_beaten(step.partial, self._list_rivals(step.num_datasets), plan.num_datasets)
                 rivals.extend([] if rival is None else [rival])
             return not rivals
 
@@ -87,8 +87,8 @@ class SearchJob(AbstractJob):
         # Whoever was silent for too long finds that another worker has the trial now: then this result is one too many.
         with _taken_up_again(), contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError, ValueError):
             beaten_by = rivals[0] if rivals else None
-            write_record(trial, design, last, plan.limits, steps, worker=worker, beaten_by=beaten_by)
-            self._tell(trial, [last.scores[measure].value for measure in self.objectives], is_pruned=bool(rivals))
+            write_record(trial, design, last, plan.all_constraints, steps, worker=worker, beaten_by=beaten_by)
+            self._tell(trial, [last.scores[objective].value for objective in self.objectives], is_pruned=bool(rivals))
 
     def _tell(self, trial: optuna.Trial, values: list[float], *, is_pruned: bool) -> None:
         if is_pruned or not all(math.isfinite(value) for value in values):
@@ -96,17 +96,16 @@ class SearchJob(AbstractJob):
         else:
             self.study.tell(trial, values)
 
-    def _list_rivals(self, num_datasets: int) -> dict[int, Standing]:
+    def _list_rivals(self, num_datasets: int) -> dict[int, PartialResult]:
         """Where those stood after so many data sets that must be beaten: the best one, or all if there are several aims."""
         complete = [trial for trial in self.list_trials(TrialState.COMPLETE) if read_record(trial).is_candidate]
         if len(self.objectives) == 1 and complete:
             complete = [self._find_best(complete)]
-        standings = {trial.number: read_standing(trial, num_datasets) for trial in complete}
-        return {number: standing for number, standing in standings.items() if standing is not None}
+        partials = {trial.number: read_partial(trial, num_datasets) for trial in complete}
+        return {number: partial for number, partial in partials.items() if partial is not None}
 
     def _find_best(self, complete: list[FrozenTrial]) -> FrozenTrial:
-        sign = -1 if self.objectives[0].is_larger_better else 1
-        return min(complete, key=lambda trial: (sign * trial.values[0], trial.number))
+        return min(complete, key=lambda trial: (self.objectives[0].orient(trial.values[0]), trial.number))
 
     def _copy_twin(self, trial: optuna.Trial, key: str) -> bool:
         """Once every design of a small space was tried, the next is one of them again: its result is copied."""
@@ -144,14 +143,14 @@ def slugify(question: Study) -> str:
 def create_search(question: Study, storage: BaseStorage, starts: Sequence[Parameters]) -> SearchJob:
     """A new search, or the one that is already there."""
     directions = [
-        StudyDirection.MAXIMIZE if measure.is_larger_better else StudyDirection.MINIMIZE
-        for measure in list_objectives(question)
+        StudyDirection.MAXIMIZE if objective.is_larger_better else StudyDirection.MINIMIZE
+        for objective in list_objectives(question)
     ]
     study = optuna.create_study(
         storage=storage, study_name=name_search(question), directions=directions, load_if_exists=True
     )
     if STARTS not in study.user_attrs:
-        study.set_metric_names([measure.label for measure in list_objectives(question)])
+        study.set_metric_names([objective.label for objective in list_objectives(question)])
         study.set_user_attr("title", question.title)
         study.set_user_attr(STARTS, [dict(parameters) for parameters in starts])
     return _with_sampler(SearchJob(question, storage, study))

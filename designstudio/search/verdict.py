@@ -41,12 +41,12 @@ def say_design(design: dict[str, Any]) -> str:
 
 def _describe_winner(result: SearchResult, verification: Verification) -> list[str]:
     winner: Finalist = verification.finalists[verification.winner]
-    measure = result.objectives[0]
-    seen, fresh = winner.trial.scores[measure.label], winner.fresh[measure.label]
+    objective = result.objectives[0]
+    seen, fresh = winner.trial.scores[objective.label], winner.fresh[objective.label]
     num = winner.evaluation.num_datasets
     sentences = [f"The winner, {winner.design.name}: {say_design(winner.trial.design)}."]
-    text = f"Its {measure.label} is {fresh} on {num} fresh data sets, and was {seen} on those that chose it"
-    is_flattered = (fresh.value < seen.value) if measure.is_larger_better else (fresh.value > seen.value)
+    text = f"Its {objective.label} is {fresh} on {num} fresh data sets, and was {seen} on those that chose it"
+    is_flattered = (fresh.value < seen.value) if objective.is_larger_better else (fresh.value > seen.value)
     return [*sentences, f"{text}{': what is chosen for being best looks better than it is' if is_flattered else ''}."]
 
 

@@ -4,7 +4,7 @@ from designstudio.study.analysis import Analysis, Known
 from designstudio.study.entry import StudyFileError
 from designstudio.study.file import parse_study, read_study
 from designstudio.study.goals import Goal
-from designstudio.study.measures import Limit, Measure
+from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
 from designstudio.study.search_plan import SearchPlan
@@ -16,10 +16,10 @@ __all__ = [
     "FIDELITIES",
     "Analysis",
     "Choice",
+    "Constraint",
     "Goal",
     "Known",
-    "Limit",
-    "Measure",
+    "Objective",
     "Population",
     "Quantity",
     "Range",

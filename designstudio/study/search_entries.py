@@ -3,10 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from designstudio.metrics import get_metric
+from designstudio.metrics.base import GOAL, QUANTITY
+from designstudio.metrics.registry import list_objective_names
 from designstudio.model.costs import AbstractCost
 from designstudio.study.entry import Entry
 from designstudio.study.goals import Goal
-from designstudio.study.measures import ALL, CONFOUNDING, INFORMATION, POWER, PRIOR_COST, RECOVERY, SCORES, Limit, Measure
+from designstudio.study.objectives import Constraint, Objective, default_part, list_parts
 from designstudio.study.prior_entries import parameters_by_name, read_value
 from designstudio.study.search_plan import SAMPLERS, SearchPlan
 from designstudio.study.space import DEFAULTS, Choice, Range, Space, Variable, check_variable
@@ -45,10 +48,10 @@ def read_search(
     given: dict[str, Any] = {"space": _read_space(table["space"], cost)}
     if "objectives" in table:
         items = table["objectives"].items('objectives, such as [{ score = "rmse", of = ["mu_0", "beta"] }]')
-        given["objectives"] = tuple(_read_measure(item, quantities, goals, ()) for item in items)
+        given["objectives"] = tuple(_read_objective(item, quantities, goals, ()) for item in items)
     if "constraints" in table:
         items = table["constraints"].items('constraints, such as [{ score = "minutes", at_most = 10 }]')
-        given["constraints"] = tuple(_read_limit(item, quantities, goals) for item in items)
+        given["constraints"] = tuple(_read_constraint(item, quantities, goals) for item in items)
     if "sampler" in table:
         given["sampler"] = table["sampler"].choose("sampler", SAMPLERS)
     for key in ("fidelity", "verify_fidelity"):
@@ -128,29 +131,25 @@ def _parse_number(entry: Entry) -> float | int:
     return int(number) if isinstance(entry.value, int) else number
 
 
-def _read_measure(entry: Entry, quantities: Collection[str], goals: Sequence[Goal], more: Collection[str]) -> Measure:
+def _read_objective(entry: Entry, quantities: Collection[str], goals: Sequence[Goal], more: Collection[str]) -> Objective:
     table = entry.table(("score", "of", *more), required=["score"], like='a table such as { score = "rmse", of = ["beta"] }')
-    score = table["score"].choose("score", SCORES)
+    score = table["score"].choose("score", list_objective_names())
+    metric = get_metric(score)
     of: tuple[str, ...] = ()
     if "of" in table:
         item = table["of"]
-        if score == POWER:
+        if metric.scope == GOAL:
             of = (str(_choose_goal(item, goals)),)
-        else:
-            options = quantities if score in RECOVERY else (PRIOR_COST, ALL)
-            kind = "quantity" if score in RECOVERY else "part"
+        elif metric.scope == QUANTITY or list_parts(metric):
+            options = quantities if metric.scope == QUANTITY else list_parts(metric)
             parts = item.items('names in "quotes"') if isinstance(item.value, list) else [item]
-            of = tuple(part.choose(kind, options) for part in parts)
-    elif score == POWER and not goals:
+            of = tuple(part.choose("quantity" if metric.scope == QUANTITY else "part", options) for part in parts)
+        else:
+            raise item.error(f"The score {score!r} is of the whole design: leave out of = ....")
+    elif metric.scope == GOAL and not goals:
         raise entry.error("The study has no goals, so there is no power to search for: add [[goals]].")
     with entry.explain():
-        measure = Measure(score, of or default_part(score))
-    return measure
-
-
-def default_part(score: str) -> tuple[str, ...]:
-    """What a score is of, if nothing is said."""
-    return {INFORMATION: (PRIOR_COST,), CONFOUNDING: (PRIOR_COST,), POWER: ("1",)}.get(score, ())
+        return Objective(score, of or default_part(score))
 
 
 def _choose_goal(entry: Entry, goals: Sequence[Goal]) -> int:
@@ -160,9 +159,9 @@ def _choose_goal(entry: Entry, goals: Sequence[Goal]) -> int:
     return number
 
 
-def _read_limit(entry: Entry, quantities: Collection[str], goals: Sequence[Goal]) -> Limit:
-    measure = _read_measure(entry, quantities, goals, ("at_most", "at_least"))
+def _read_constraint(entry: Entry, quantities: Collection[str], goals: Sequence[Goal]) -> Constraint:
+    objective = _read_objective(entry, quantities, goals, ("at_most", "at_least"))
     table: Mapping[str, Entry] = entry.table(("score", "of", "at_most", "at_least"))
     ends = {key: table[key].number() for key in ("at_most", "at_least") if key in table}
     with entry.explain():
-        return Limit(measure, **ends)
+        return Constraint(objective, **ends)

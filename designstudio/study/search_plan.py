@@ -3,7 +3,8 @@
 import dataclasses
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.study.measures import FAILED, Limit, Measure
+from designstudio.metrics.failed import Failed
+from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.space import Space
 
 TPE, RANDOM, QMC, NSGA2, NSGA3, GP, CMAES = "tpe", "random", "qmc", "nsga2", "nsga3", "gp", "cmaes"
@@ -33,8 +34,8 @@ class SearchPlan:
     """
 
     space: Space
-    objectives: tuple[Measure, ...] = ()
-    constraints: tuple[Limit, ...] = ()
+    objectives: tuple[Objective, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     sampler: str = TPE
     fidelity: str = "importance"
     num_datasets: int = 64
@@ -56,11 +57,12 @@ class SearchPlan:
             raise StudioError("A search needs at least 1 finalist.")
         if len(set(self.objectives)) < len(self.objectives):
             raise StudioError("An objective appears twice: name each once.")
-        if self.objectives and all(measure.is_of_design for measure in self.objectives):
+        if self.objectives and all(objective.is_of_design for objective in self.objectives):
             raise StudioError("All objectives are known without a simulation: add a score such as information_gain or rmse.")
 
     @property
-    def limits(self) -> tuple[Limit, ...]:
-        """All constraints."""
-        has_own = any(limit.measure.score == FAILED for limit in self.constraints)
-        return self.constraints if has_own else (*self.constraints, Limit(Measure(FAILED), at_most=MOST_FAILED))
+    def all_constraints(self) -> tuple[Constraint, ...]:
+        """All constraints, also the one that most fits must work."""
+        has_own = any(constraint.objective.score == Failed.name for constraint in self.constraints)
+        usual = Constraint(Objective(Failed.name), at_most=MOST_FAILED)
+        return self.constraints if has_own else (*self.constraints, usual)

@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from designstudio.study.measures import POWER, RECOVERY, Limit, Measure
-from designstudio.study.search_entries import default_part
+from designstudio.metrics.base import GOAL, QUANTITY
+from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.search_plan import SearchPlan
 from designstudio.study.space import DEFAULTS, WHOLE, Choice, Range, Space, Variable
 from designstudio.study.toml_text import write_comment, write_list, write_pairs
@@ -16,9 +16,9 @@ def write_search(plan: SearchPlan) -> list[list[str]]:
     """The sections that describe a search, as lines."""
     lines = [*write_comment("Which other designs may be tried, and for what."), "[search]"]
     if plan.objectives:
-        lines += write_list("objectives", [_describe_measure(measure) for measure in plan.objectives])
+        lines += write_list("objectives", [_describe_objective(objective) for objective in plan.objectives])
     if plan.constraints:
-        lines += write_list("constraints", [_describe_limit(limit) for limit in plan.constraints])
+        lines += write_list("constraints", [_describe_constraint(constraint) for constraint in plan.constraints])
     settings = {
         "sampler": plan.sampler,
         "fidelity": plan.fidelity,
@@ -33,29 +33,22 @@ def write_search(plan: SearchPlan) -> list[list[str]]:
     return [[*lines, *write_pairs(settings)], [*comment, "[search.space]", *write_pairs(_describe_space(plan.space))]]
 
 
-def complete_measures(plan: SearchPlan) -> SearchPlan:
-    """The plan with every measure saying what it is of, where that is understood."""
-    limits = tuple(dataclasses.replace(limit, measure=_complete(limit.measure)) for limit in plan.constraints)
-    return dataclasses.replace(plan, objectives=tuple(map(_complete, plan.objectives)), constraints=limits)
+def complete_objectives(plan: SearchPlan) -> SearchPlan:
+    """The plan with every objective saying what it is of, where that is understood."""
+    constraints = tuple(dataclasses.replace(c, objective=c.objective.complete()) for c in plan.constraints)
+    return dataclasses.replace(plan, objectives=tuple(o.complete() for o in plan.objectives), constraints=constraints)
 
 
-def _complete(measure: Measure) -> Measure:
-    return Measure(measure.score, measure.of or default_part(measure.score))
+def _describe_objective(objective: Objective) -> dict[str, Any]:
+    scope, of = objective.metric.scope, objective.complete().of
+    if not of:
+        return {"score": objective.score}
+    return {"score": objective.score, "of": of if scope == QUANTITY else int(of[0]) if scope == GOAL else of[0]}
 
 
-def _describe_measure(measure: Measure) -> dict[str, Any]:
-    table: dict[str, Any] = {"score": measure.score}
-    of = _complete(measure).of
-    if of:
-        table["of"] = of if measure.score in RECOVERY else of[0]
-    if measure.score == POWER:
-        table["of"] = int(of[0])
-    return table
-
-
-def _describe_limit(limit: Limit) -> dict[str, Any]:
-    ends = {name: getattr(limit, name) for name in ("at_most", "at_least") if getattr(limit, name) is not None}
-    return {**_describe_measure(limit.measure), **ends}
+def _describe_constraint(constraint: Constraint) -> dict[str, Any]:
+    ends = {name: getattr(constraint, name) for name in ("at_most", "at_least") if getattr(constraint, name) is not None}
+    return {**_describe_objective(constraint.objective), **ends}
 
 
 def _describe_space(space: Space) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from designstudio.study.population import Population
 from designstudio.study.prior_entries import describe_prior
 from designstudio.study.quantities import Quantity
 from designstudio.study.saving import save_text
-from designstudio.study.search_writing import complete_measures, write_search
+from designstudio.study.search_writing import complete_objectives, write_search
 from designstudio.study.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT, Study
 from designstudio.study.toml_text import write_comment, write_list, write_pair, write_pairs
@@ -173,7 +173,7 @@ def _neutralise(study: Study) -> Study:
     """The study with everything said in one way that can be said in two."""
     actor = study.actor if study.actor in (AMORTIZED, EXACT) else str(Path(study.actor).resolve())
     quantities = tuple(dataclasses.replace(quantity, unit="") for quantity in study.quantities)
-    search = None if study.search is None else complete_measures(study.search)
+    search = None if study.search is None else complete_objectives(study.search)
     return dataclasses.replace(study, actor=actor, quantities=quantities, search=search)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.results import SearchResult
-from designstudio.study import Measure
+from designstudio.study import Objective
 from designstudio.viz import theme
 from designstudio.viz.theme import GREEN, ORANGE, PURPLE, SKY, Series
 
@@ -72,9 +72,9 @@ def list_looks(fresh: Sequence[Fresh]) -> list[Series]:
     return list(dict.fromkeys(entry.look for entry in fresh))
 
 
-def read_values(fresh: Sequence[Fresh], measure: Measure) -> np.ndarray:
+def read_values(fresh: Sequence[Fresh], objective: Objective) -> np.ndarray:
     """Values and errors, over (design, 2)."""
-    return np.array([entry.scores[measure.label] for entry in fresh], float).reshape(-1, 2)
+    return np.array([entry.scores[objective.label] for entry in fresh], float).reshape(-1, 2)
 
 
 def draw_fresh(fresh: Sequence[Fresh], x: np.ndarray, y: np.ndarray) -> list[hv.Element]:

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from designstudio.errors import StudioError
 from designstudio.search.finalists import find_front
 from designstudio.search.results import SearchResult
-from designstudio.study import Measure
+from designstudio.study import Objective
 from designstudio.viz import figures, theme
 from designstudio.viz.fresh import (
     FINALIST,
@@ -24,7 +24,7 @@ from designstudio.viz.fresh import (
 )
 from designstudio.viz.history import SIZE, orient
 from designstudio.viz.theme import BLUE, REFERENCE_COLOR, Series
-from designstudio.viz.words import label_measure
+from designstudio.viz.words import label_objective
 
 AXES_INCHES = (3.9, 2.7)
 ON_FRONT = Series("unbeaten", BLUE, "o")
@@ -50,10 +50,10 @@ class Front(NamedTuple):
     stairs: Float[np.ndarray, "corner 2"]
 
 
-def compute_front(result: SearchResult, across: Measure, up: Measure) -> Front:
+def compute_front(result: SearchResult, across: Objective, up: Objective) -> Front:
     """Candidates, and the front in two objectives."""
     records = [record for record in result.finished if record.is_candidate and record.num_datasets]
-    records = [record for record in records if all(np.isfinite(record.value(measure)) for measure in result.objectives)]
+    records = [record for record in records if all(np.isfinite(record.value(objective)) for objective in result.objectives)]
     x, y = (np.array([r.scores[m.label] for r in records], float).reshape(-1, 2) for m in (across, up))
     best = {record.number for record in result.front}
     number = np.array([record.number for record in records], int)
@@ -97,7 +97,7 @@ def draw_front(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] 
     )
 
 
-def _draw_panel(result: SearchResult, across: Measure, front: Front, fresh: Sequence[Fresh]) -> hv.Overlay:
+def _draw_panel(result: SearchResult, across: Objective, front: Front, fresh: Sequence[Fresh]) -> hv.Overlay:
     up = result.objectives[0]
     x, y = read_values(fresh, across), read_values(fresh, up)
     xlim, ylim = (_find_limits(np.concatenate(pair)) for pair in ((front.x, x), (front.y, y)))
@@ -116,8 +116,8 @@ def _draw_panel(result: SearchResult, across: Measure, front: Front, fresh: Sequ
         hv.Overlay(parts),
         title=f"better: {ways[0]} and further {ways[1]}",
         axes=AXES_INCHES,
-        xlabel=label_measure(across, result.question).axis,
-        ylabel=label_measure(up, result.question).axis,
+        xlabel=label_objective(across, result.question).axis,
+        ylabel=label_objective(up, result.question).axis,
         xlim=xlim,
         ylim=ylim,
     )

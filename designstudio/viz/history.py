@@ -14,11 +14,11 @@ from jaxtyping import Float
 from designstudio.search.job import get_plan
 from designstudio.search.records import COMPLETE, TrialRecord
 from designstudio.search.results import SearchResult
-from designstudio.study import Measure
+from designstudio.study import Objective
 from designstudio.viz import figures, theme
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, draw_fresh, list_fresh, list_looks, read_values
 from designstudio.viz.theme import BAND_COLOR, BLACK, BLUE, CROSS, REFERENCE_COLOR, VERMILION, Series
-from designstudio.viz.words import label_measure, say_better
+from designstudio.viz.words import format_direction, label_objective
 
 AXES_INCHES = (4.4, 2.3)
 COMPLETED = Series("complete", BLUE, "o")
@@ -62,47 +62,47 @@ class History(NamedTuple):
         return self.complete, self.given_up, self.infeasible
 
 
-def compute_history(result: SearchResult, measure: Measure, fresh: Sequence[Fresh] = ()) -> History:
+def compute_history(result: SearchResult, objective: Objective, fresh: Sequence[Fresh] = ()) -> History:
     """Trials by kind; those without a value are left out. The best and designs on fresh data are in any case shown."""
-    records = [record for record in result.finished if np.isfinite(record.value(measure))]
+    records = [record for record in result.finished if np.isfinite(record.value(objective))]
     records.sort(key=lambda record: record.number)
     candidates = [record for record in records if record.is_candidate]
     best: list[TrialRecord] = []
     for record in candidates:
-        if not best or orient(measure, record.value(measure)) < orient(measure, best[-1].value(measure)):
+        if not best or orient(objective, record.value(objective)) < orient(objective, best[-1].value(objective)):
             best.append(record)
-    complete, leaders = _gather(candidates, measure), _gather(result.best, measure)
-    kept = np.concatenate([np.stack([leaders.value, leaders.mcse], axis=1), read_values(fresh, measure)])
+    complete, leaders = _gather(candidates, objective), _gather(result.best, objective)
+    kept = np.concatenate([np.stack([leaders.value, leaders.mcse], axis=1), read_values(fresh, objective)])
     return History(
         complete,
-        _gather([record for record in records if record.state != COMPLETE and record.is_feasible], measure),
-        _gather([record for record in records if not record.is_feasible], measure),
-        _gather(best, measure),
-        find_shown(measure, _gather(records, measure), complete, kept),
+        _gather([record for record in records if record.state != COMPLETE and record.is_feasible], objective),
+        _gather([record for record in records if not record.is_feasible], objective),
+        _gather(best, objective),
+        find_shown(objective, _gather(records, objective), complete, kept),
     )
 
 
-def find_shown(measure: Measure, everything: Cloud, complete: Cloud, kept: np.ndarray) -> tuple[float, float]:
+def find_shown(objective: Objective, everything: Cloud, complete: Cloud, kept: np.ndarray) -> tuple[float, float]:
     """Values worth their place, and those that are kept: a few designs far worse than the others would squeeze them."""
-    value, error = orient(measure, everything.value), NUM_ERRORS * np.nan_to_num(everything.mcse)
+    value, error = orient(objective, everything.value), NUM_ERRORS * np.nan_to_num(everything.mcse)
     if value.size == 0:
         return 0.0, 1.0
     if complete.value.size:
-        oriented = orient(measure, complete.value)
+        oriented = orient(objective, complete.value)
         spread = np.median(oriented) - oriented.min()
         worst = oriented.min() + max(4 * spread, 3 * NUM_ERRORS * np.nan_to_num(complete.mcse).max())
     else:
         worst = value.max()
     ends = [min(float(np.max(value + error)), float(worst)), float(np.min(value - error))]
     for score, mcse in np.nan_to_num(kept[np.isfinite(kept[:, 0])]):
-        ends += [float(orient(measure, score)) + sign * NUM_ERRORS * mcse for sign in (-1, 1)]
-    low, high = sorted((orient(measure, min(ends)), orient(measure, max(ends))))
+        ends += [float(orient(objective, score)) + sign * NUM_ERRORS * mcse for sign in (-1, 1)]
+    low, high = sorted((orient(objective, min(ends)), orient(objective, max(ends))))
     return float(low), float(high)
 
 
-def orient(measure: Measure, value: np.ndarray | float) -> np.ndarray:
+def orient(objective: Objective, value: np.ndarray | float) -> np.ndarray:
     """Smaller is better; the same again gives the value back."""
-    return np.asarray(-value if measure.is_larger_better else value)
+    return np.asarray(-value if objective.is_larger_better else value)
 
 
 def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] | None = None) -> hv.Layout:
@@ -114,10 +114,10 @@ def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh
         fresh: designs on fresh data; by default those of the result.
     """
     fresh = list_fresh(result) if fresh is None else fresh
-    histories = {measure: compute_history(result, measure, fresh) for measure in result.objectives}
+    histories = {objective: compute_history(result, objective, fresh) for objective in result.objectives}
     if not any(cloud.number.size for history in histories.values() for cloud in history.kinds):
         return figures.say_instead("No trial has a value yet.", title=title or result.question.title)
-    panels = [_draw_panel(result, measure, history, fresh) for measure, history in histories.items()]
+    panels = [_draw_panel(result, objective, history, fresh) for objective, history in histories.items()]
     sizes = np.sum([[cloud.number.size for cloud in history.kinds] for history in histories.values()], axis=0)
     legend = [look for look, size in zip(KINDS, sizes, strict=True) if size]
     legend += [BEST] if any(history.best.number.size for history in histories.values()) else []
@@ -131,7 +131,7 @@ def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh
     )
 
 
-def _draw_panel(result: SearchResult, measure: Measure, history: History, fresh: Sequence[Fresh]) -> hv.Overlay:
+def _draw_panel(result: SearchResult, objective: Objective, history: History, fresh: Sequence[Fresh]) -> hv.Overlay:
     last = max((record.number for record in result.finished), default=0)
     # Room for one mark after the other beyond the last trial.
     step = max(1.0, 0.05 * last)
@@ -145,20 +145,20 @@ def _draw_panel(result: SearchResult, measure: Measure, history: History, fresh:
         is_inside = (cloud.value >= ylim[0]) & (cloud.value <= ylim[1])
         num_beyond += int((~is_inside).sum())
         parts += _draw_cloud(cloud, look, is_inside, get_plan(result.question).num_datasets)
-        parts += _draw_beyond(cloud.number[~is_inside], look, ylim, is_below=measure.is_larger_better)
+        parts += _draw_beyond(cloud.number[~is_inside], look, ylim, is_below=objective.is_larger_better)
     ticks: list[tuple[float, str]] = [(tick, f"{tick:g}") for tick in figures.round_ticks(0, max(last, 1), is_whole=True)]
     if fresh:
         zone = hv.Rectangles([(border, ylim[0], end, ylim[1])])
         parts.insert(0, theme.style_fill(zone, BAND_COLOR, alpha=0.6))
-        parts += _draw_fresh(fresh, read_values(fresh, measure), last + step * np.arange(1, len(fresh) + 1), ylim)
+        parts += _draw_fresh(fresh, read_values(fresh, objective), last + step * np.arange(1, len(fresh) + 1), ylim)
         ticks.append(((border + end) / 2, "fresh data"))
-    way = "▽ below" if measure.is_larger_better else "△ above"
+    way = "▽ below" if objective.is_larger_better else "△ above"
     return figures.frame_panel(
         hv.Overlay(parts),
-        title=say_better(measure) + (f", {num_beyond} {way} the axis" if num_beyond else ""),
+        title=format_direction(objective) + (f", {num_beyond} {way} the axis" if num_beyond else ""),
         axes=AXES_INCHES,
         xlabel="number of the trial",
-        ylabel=label_measure(measure, result.question).axis,
+        ylabel=label_objective(objective, result.question).axis,
         xlim=(-0.6 * step, end),
         ylim=ylim,
         xticks=ticks,
@@ -209,9 +209,9 @@ def _draw_best(best: Cloud, end: float) -> list[hv.Element]:
     return [band, theme.style_line(hv.Curve((x, value), label=BEST.label), BEST)]
 
 
-def _gather(records: Sequence[TrialRecord], measure: Measure) -> Cloud:
+def _gather(records: Sequence[TrialRecord], objective: Objective) -> Cloud:
     rows = [
-        (float(record.number), record.value(measure), record.scores[measure.label].mcse, float(record.num_datasets))
+        (float(record.number), record.value(objective), record.scores[objective.label].mcse, float(record.num_datasets))
         for record in records
     ]
     return Cloud(*np.array(rows, float).reshape(-1, 4).T)

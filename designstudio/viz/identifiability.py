@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.metrics.identifiability import score_identifiability
+from designstudio.metrics.identifiability import score_correlations
+from designstudio.metrics.samples import keep_good, shape_posteriors
 from designstudio.viz import figures, theme
 from designstudio.viz.comparison import arrange_cells, draw_cells, measure_cells
 from designstudio.viz.theme import BLACK, CROSS, Series
@@ -49,7 +50,7 @@ def compute_correlations(summaries: xr.Dataset) -> Correlations:
     names = [str(name) for name in summaries["parameter"].values]
     matrix = np.full((len(names), len(names)), np.nan)
     if summaries["is_good"].values.any():
-        for (first, second), score in score_identifiability(summaries, ()).correlation.items():
+        for (first, second), score in score_correlations(shape_posteriors(keep_good(summaries), (), ())).items():
             matrix[names.index(second), names.index(first)] = score.value
     return Correlations([labels[name].symbol for name in names], matrix)
 

@@ -13,7 +13,11 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.errors import UnknownNameError
-from designstudio.metrics.recovery import SAME, score_recovery
+from designstudio.metrics.quantity.contraction import Contraction
+from designstudio.metrics.quantity.coverage import Coverage
+from designstudio.metrics.quantity.moments import SAME
+from designstudio.metrics.quantity.z_score import ZScore
+from designstudio.metrics.samples import QuantitySample, keep_good, sample_quantity
 from designstudio.viz import figures, theme
 from designstudio.viz.theme import BLACK, BLUE, REFERENCE_COLOR, VERMILION, QuantityLabel, Series
 
@@ -56,7 +60,7 @@ class Shrinkage(NamedTuple):
     z_score: Column
 
 
-class Coverage(NamedTuple):
+class CoverageBar(NamedTuple):
     """What `draw_coverage` shows of one quantity and design; low and high are 2 standard errors away, within 0 and 1."""
 
     value: float
@@ -66,7 +70,7 @@ class Coverage(NamedTuple):
 
 def compute_recovery(summaries: xr.Dataset) -> dict[str, Recovery]:
     """What to draw for each quantity."""
-    good = _keep_good(summaries)
+    good = keep_good(summaries)
     panels = {}
     for quantity, label in theme.label_quantities(summaries).items():
         chosen = good.sel(quantity=quantity)
@@ -78,20 +82,16 @@ def compute_recovery(summaries: xr.Dataset) -> dict[str, Recovery]:
 
 def compute_contraction(summaries: xr.Dataset) -> dict[str, Shrinkage]:
     """Contraction (1 - posterior variance / prior variance) and z-score ((mean - truth) / sd) of each quantity."""
-    good = _keep_good(summaries)
-    contraction = 1 - (good["sd"] / good["prior_sd"]) ** 2
-    z_score = (good["mean"] - good["truth"]) / good["sd"]
     return {
-        str(name): Shrinkage(contraction.sel(quantity=name).values, z_score.sel(quantity=name).values)
-        for name in good["quantity"].values
+        name: Shrinkage(Contraction().values(sample), ZScore().values(sample)) for name, sample in _sample(summaries).items()
     }
 
 
-def compute_coverage(summaries: xr.Dataset) -> dict[str, Coverage]:
+def compute_coverage(summaries: xr.Dataset) -> dict[str, CoverageBar]:
     """Share of intervals that contain the truth, for each quantity; NaN where there is no truth."""
-    scores = {quantity: score["coverage"] for quantity, score in score_recovery(summaries).items()}
+    scores = {quantity: Coverage().score(sample) for quantity, sample in _sample(summaries).items()}
     return {
-        quantity: Coverage(value, *np.clip([value - 2 * mcse, value + 2 * mcse], 0.0, 1.0).tolist())
+        quantity: CoverageBar(value, *np.clip([value - 2 * mcse, value + 2 * mcse], 0.0, 1.0).tolist())
         for quantity, (value, mcse) in scores.items()
     }
 
@@ -282,5 +282,7 @@ def draw_coverage(
     return figures.arrange_panels([panel], num_columns=1, title=heading, legend=legend, axes=axes, bottom=bottom)
 
 
-def _keep_good(summaries: xr.Dataset) -> xr.Dataset:
-    return summaries.isel(dataset=np.flatnonzero(summaries["is_good"].values))
+def _sample(summaries: xr.Dataset) -> dict[str, QuantitySample]:
+    """The good fits of each quantity."""
+    good = keep_good(summaries)
+    return {str(name): sample_quantity(good, name) for name in good["quantity"].values}

@@ -116,10 +116,10 @@ def list_trials(result: SearchResult) -> list[dict[str, Any]]:
     for record in result.records:
         row: dict[str, Any] = {"number": record.number, "state": record.state}
         row |= {name: record.parameters.get(name, "") for name in parameters}
-        for measure in result.objectives:
-            score = record.scores.get(measure.label)
-            row[f"{measure.label} value"] = f"{score.value:.6g}" if score else ""
-            row[f"{measure.label} mcse"] = f"{score.mcse:.2g}" if score else ""
+        for objective in result.objectives:
+            score = record.scores.get(objective.label)
+            row[f"{objective.label} value"] = f"{score.value:.6g}" if score else ""
+            row[f"{objective.label} mcse"] = f"{score.mcse:.2g}" if score else ""
         row["num_datasets"] = record.num_datasets
         row["is_feasible"] = record.is_feasible if record.scores else ""
         rows.append({**row, "seconds": f"{record.seconds:.3f}"})

@@ -12,12 +12,12 @@ from designstudio.search.importance import FEWEST
 from designstudio.search.job import get_plan
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
-from designstudio.study import Choice, Measure, Range, Space
+from designstudio.study import Choice, Objective, Range, Space
 from designstudio.study.stimuli import DISTRIBUTIONS
 from designstudio.viz import figures, theme
 from designstudio.viz.history import compute_history, orient
 from designstudio.viz.theme import BLACK, BLUE, REFERENCE_COLOR, SEQUENTIAL, Series
-from designstudio.viz.words import label_measure, name_variable
+from designstudio.viz.words import label_objective, name_variable
 
 # Inches: of a bar and its neighbourhood; between two axes, and their height.
 BAR_INCHES, AXIS_INCHES, HEIGHT_INCHES = 0.27, 1.15, 2.4
@@ -69,7 +69,7 @@ def draw_importance(result: SearchResult, *, title: str = "") -> hv.Layout:
         result: of the search.
         title: stands above the figure; by default the study's.
     """
-    label = label_measure(result.objectives[0], result.question)
+    label = label_objective(result.objectives[0], result.question)
     heading = theme.join_lines(
         title or result.question.title, textwrap.fill(f"What matters for {label.symbol}?", TITLE_LETTERS)
     )
@@ -103,7 +103,7 @@ def compute_parallel(result: SearchResult) -> Parallel:
     # The number of levels first: it decides which of the others play a role.
     names.sort(key=lambda name: name != "levels")
     axes = [_make_axis(space, name, records) for name in names]
-    goals = [_make_goal(result, measure, records) for measure in result.objectives]
+    goals = [_make_goal(result, objective, records) for objective in result.objectives]
     best = {record.number for record in result.best}
     is_best = np.array([record.number in best for record in records], bool)
     return Parallel(records, [*axes, *goals], goals[0].place, is_best)
@@ -176,17 +176,17 @@ def _find_variable(space: Space, name: str) -> Range | Choice:
     return variable
 
 
-def _make_goal(result: SearchResult, measure: Measure, records: Sequence[TrialRecord]) -> Axis:
+def _make_goal(result: SearchResult, objective: Objective, records: Sequence[TrialRecord]) -> Axis:
     """The axis of an objective, the best on top; what is far worse than the others lies at its lower end."""
-    value = np.array([record.value(measure) for record in records], float)
-    oriented = orient(measure, value)
-    shown = np.array([float(orient(measure, end)) for end in compute_history(result, measure).shown])
+    value = np.array([record.value(objective) for record in records], float)
+    oriented = orient(objective, value)
+    shown = np.array([float(orient(objective, end)) for end in compute_history(result, objective).shown])
     best = float(np.nanmin(oriented, initial=np.inf))
     worst = min(float(np.nanmax(oriented, initial=-np.inf)), float(shown.max()))
     place = np.clip((worst - oriented) / (worst - best), 0, 1) if worst > best else np.ones_like(oriented)
-    low, high = (f"{float(orient(measure, end)):.3g}" for end in (worst, best))
-    beyond = ("≤ " if measure.is_larger_better else "≥ ") if (oriented > worst).any() else ""
-    return Axis(label_measure(measure, result.question).axis, place, ((0.0, beyond + low), (1.0, high)))
+    low, high = (f"{float(orient(objective, end)):.3g}" for end in (worst, best))
+    beyond = ("≤ " if objective.is_larger_better else "≥ ") if (oriented > worst).any() else ""
+    return Axis(label_objective(objective, result.question).axis, place, ((0.0, beyond + low), (1.0, high)))
 
 
 def _pick_color(shade: int) -> str:

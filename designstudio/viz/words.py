@@ -1,23 +1,12 @@
 """How figures of a search write what it is for, what it chooses, and in which way is better."""
 
+from designstudio.metrics.base import QUANTITY
+from designstudio.metrics.design.minutes import Minutes
 from designstudio.model.costs import available_costs, get_cost
 from designstudio.model.parameters import NO_UNIT
-from designstudio.search.readings import SIZES
-from designstudio.study import Measure, Study
-from designstudio.study.measures import FAILED, HOURS, MINUTES, PARTICIPANTS, RECOVERY, REMAINING, SMALLEST_LEVEL, TRIALS
+from designstudio.study import Objective, Study
 from designstudio.viz.theme import QuantityLabel
 
-# Recovery scores in the unit of their quantity.
-_IN_UNITS = ("rmse", "bias", "width")
-_MEASURES = {
-    MINUTES: "time of a participant",
-    HOURS: "time of all participants",
-    TRIALS: "number of trials",
-    PARTICIPANTS: "number of participants",
-    SMALLEST_LEVEL: "smallest level",
-    REMAINING: "remaining share of the prior's sd",
-    FAILED: "share of failed fits",
-}
 _VARIABLES = {
     "levels": "number of levels",
     "spacing": "spacing of levels",
@@ -44,34 +33,31 @@ def label_parameter(name: str, *costs: str) -> QuantityLabel:
     return QuantityLabel(name.replace("_", " "), NO_UNIT)
 
 
-def label_measure(measure: Measure, study: Study) -> QuantityLabel:
+def label_objective(objective: Objective, study: Study) -> QuantityLabel:
     """An objective in words and symbols, and its unit."""
-    if measure.score in _MEASURES:
-        return QuantityLabel(_MEASURES[measure.score], measure.unit or NO_UNIT)
-    if measure.score not in RECOVERY:
-        return QuantityLabel(measure.label, measure.unit or NO_UNIT)
+    metric = objective.metric
+    if metric.scope != QUANTITY:
+        # What it is of, if there is a choice, else the words that an axis has room for.
+        is_chosen = objective.of or objective.goal is not None
+        return QuantityLabel(objective.label if is_chosen else metric.label, metric.unit)
     own = {quantity.name: QuantityLabel(quantity.name, quantity.unit) for quantity in study.quantities}
-    labels = [own.get(name) or label_parameter(name, study.cost) for name in measure.of]
+    labels = [own.get(name) or label_parameter(name, study.cost) for name in objective.of]
     *first, last = [label.symbol for label in labels]
     names = f"{', '.join(first)} and {last}" if first else last
-    # Only the score: the names that follow it are written as symbols.
-    score = Measure(measure.score, ("",)).label.removesuffix(" of ")
-    if first:
-        score = f"{'geometric ' if measure.score in SIZES else ''}mean {score}"
+    mean = f"{'geometric ' if metric.is_size else ''}mean " if first else ""
     units = {label.unit for label in labels}
-    unit = units.pop() if len(units) == 1 and measure.score in (*_IN_UNITS, "mse") else NO_UNIT
-    return QuantityLabel(f"{score} of {names}", f"{unit}²" if measure.score == "mse" and unit != NO_UNIT else unit)
+    return QuantityLabel(f"{mean}{metric.symbol} of {names}", metric.unit_of(units.pop() if len(units) == 1 else NO_UNIT))
 
 
-def say_better(measure: Measure) -> str:
+def format_direction(objective: Objective) -> str:
     """Which way is better."""
-    return "larger is better" if measure.is_larger_better else "smaller is better"
+    return "larger is better" if objective.is_larger_better else "smaller is better"
 
 
 def name_variable(name: str) -> QuantityLabel:
     """A parameter of a search in words, and its unit: sigma_low is the lowest σ."""
     if name in _VARIABLES:
-        return QuantityLabel(_VARIABLES[name], "min" if name == MINUTES else NO_UNIT)
+        return QuantityLabel(_VARIABLES[name], "min" if name == Minutes.name else NO_UNIT)
     for suffix, word in _ENDS.items():
         if name.endswith(suffix):
             label = label_parameter(name.removesuffix(suffix))

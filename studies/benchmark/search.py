@@ -23,9 +23,9 @@ import optuna
 from designstudio.core.tables import write_csv
 from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score
+from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.search.finalists import FIRST_FRESH, choose_finalists
-from designstudio.search.readings import list_objectives, read_measure
 from designstudio.search.results import SearchResult
 from designstudio.search.run import Budget, run_search
 from designstudio.search.storage import open_storage
@@ -53,14 +53,14 @@ def compare_racing(out: Path) -> None:
             "random, full evaluation": dataclasses.replace(plan, races=False, sampler="random", num_screened=0),
         }
         budget = NUM_TRIALS
-        parts = {}
+        values = {}
         for name, variant in variants.items():
             result = search(question.replace(search=variant), budget)
             if name == "racing":
                 # Random search gets as many data sets as racing had.
                 equal = -(-result.num_fits // plan.num_datasets)
             budget = equal if name == "full evaluation" else NUM_TRIALS
-            score, parts[name] = score_winner(question, result)
+            score, values[name] = score_winner(question, result)
             rows.append(
                 {
                     "seed": seed,
@@ -70,8 +70,8 @@ def compare_racing(out: Path) -> None:
                     "seconds": f"{result.seconds:.0f}",
                     "RMSE of the winner, fresh": f"{score.value:.4f}",
                     "error": f"{score.mcse:.4f}",
-                    "log ratio to racing": f"{_mean(parts[name] - parts['racing']).value:+.3f}",
-                    "its error": f"{_mean(parts[name] - parts['racing']).mcse:.3f}",
+                    "log ratio to racing": f"{_mean(values[name] - values['racing']).value:+.3f}",
+                    "its error": f"{_mean(values[name] - values['racing']).mcse:.3f}",
                 }
             )
             print("racing", rows[-1], flush=True)
@@ -85,7 +85,7 @@ def search(question: Study, num_trials: int) -> SearchResult:
 
 
 def score_winner(question: Study, result: SearchResult) -> tuple[Score, np.ndarray]:
-    """The objective of the best design on many fresh data sets, and its parts for paired comparison."""
+    """The objective of the best design on many fresh data sets, and its pseudo-values for paired comparison."""
     assert question.search is not None
     best = choose_finalists(question, result.records)[0]
     design = find_design(question.search, best.parameters, "winner")
@@ -93,7 +93,7 @@ def score_winner(question: Study, result: SearchResult) -> tuple[Score, np.ndarr
     # The same data sets for all seeds of the search.
     judge = question.replace(seed=1)
     evaluation = evaluate_design(judge, design, fidelity="importance", num_datasets=NUM_FRESH, first=FIRST_FRESH)
-    return read_measure(list_objectives(question)[0], judge, design, evaluation.summaries)
+    return estimate_objective(list_objectives(question)[0], judge, design, evaluation.summaries)
 
 
 def _mean(values: np.ndarray) -> Score:

@@ -14,7 +14,7 @@ from designstudio.runs.jobs.job import FINISHED, OUTCOME
 from designstudio.runs.jobs.kinds import SEARCH, STUDY
 from designstudio.search.run import Budget, run_search
 from designstudio.search.watching import SearchWatch
-from designstudio.study import Measure, format_study, parse_study
+from designstudio.study import Objective, format_study, parse_study
 from designstudio.viz.search import write_search
 from tests.search.make_search import make_question
 
@@ -25,7 +25,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def question():
-    aims = (Measure("rmse", ("mu_0", "beta")), Measure("minutes"))
+    aims = (Objective("rmse", ("mu_0", "beta")), Objective("minutes"))
     quick = {"fidelity": "information", "verify_fidelity": "information", "num_datasets": 16, "num_fresh": 16}
     return make_question(objectives=aims, **quick).replace(title=HOSTILE)
 
@@ -83,7 +83,7 @@ def test_another_cost_has_other_parameters():
     choice = SearchChoice(design, objective=RMSE)
     design.cost = "quadratic"
     choice.follow_cost()
-    assert choice.to_study().search.objectives == (Measure("rmse", ("mu_0",)),)
+    assert choice.to_study().search.objectives == (Objective("rmse", ("mu_0",)),)
 
 
 @pytest.mark.parametrize(("changes", "words"), [

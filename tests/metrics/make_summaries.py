@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from designstudio.metrics.quantity.rmse import RootMeanSquaredError
+from designstudio.metrics.samples import sample_quantity
 from designstudio.metrics.summaries import label_summaries, summarize_draws
 
 LOG_NOISE = 0.6
@@ -17,6 +19,12 @@ def make_summaries(truth, mean, *, sd=1.0, low=-1.0, high=1.0, prior_sd=1.0, is_
     summaries["is_good"] = ("dataset", np.broadcast_to(is_good, shape))
     summaries["prior_sd"] = ("quantity", [prior_sd])
     return summaries.assign_coords(dataset=np.arange(shape[0]) if numbers is None else numbers)
+
+
+def score_rmse(error):
+    """The root mean squared error of estimates that are off by this much."""
+    summaries = make_summaries(np.zeros_like(error), error)
+    return RootMeanSquaredError().score(sample_quantity(summaries, "mu_0"))
 
 
 def join_quantities(*summaries):

@@ -6,16 +6,23 @@ import math
 import numpy as np
 import pytest
 
-from designstudio.metrics.identifiability import find_weakest, score_identifiability
+from designstudio.metrics.identifiability import score_identifiability
+from designstudio.metrics.posterior.remaining import Remaining, find_weakest_direction
+from designstudio.metrics.samples import PosteriorShape
 from tests.metrics.make_summaries import make_covariances
 
 NAMES = ("mu_0", "sigma_0", "sigma_r", "beta")
-BETA = ("beta",)
+PRIOR, BETA = ("mu_0", "sigma_0"), ("beta",)
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(1956)
+
+
+def make_shape(covariance, prior):
+    """The shape of one posterior."""
+    return PosteriorShape(("",) * len(prior), covariance[None], prior, (), ())
 
 
 def draw_covariances(rng, num, size):
@@ -46,7 +53,7 @@ def measure_information(prior, loadings, noise, chosen):
 @pytest.mark.parametrize("rho", [-0.99, -0.3, 0.0, 0.8])
 def test_two_parameters_are_confounded_as_much_as_they_correlate(rho):
     covariance = [[4.0, 2 * 0.1 * rho], [2 * 0.1 * rho, 0.01]]
-    found = score_identifiability(make_covariances(["mu_0", "beta"], [covariance] * 3, np.eye(2)), BETA)
+    found = score_identifiability(make_covariances(["mu_0", "beta"], [covariance] * 3, np.eye(2)), PRIOR, BETA)
     assert found.correlation["mu_0", "beta"] == pytest.approx((rho, 0), abs=1e-9)
     for name in ("mu_0", "beta"):
         assert found.confounding[name] == pytest.approx((1 / math.sqrt(1 - rho**2), 0), abs=1e-9)
@@ -56,7 +63,7 @@ def test_two_parameters_are_confounded_as_much_as_they_correlate(rho):
 
 def test_a_parameter_is_confounded_by_all_others_together(rng):
     covariances = draw_covariances(rng, 6, 4)
-    found = score_identifiability(make_covariances(NAMES, covariances, np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, covariances, np.eye(4)), PRIOR, BETA)
     assert found.parameters == NAMES
     for i, name in enumerate(NAMES):
         others = [j for j in range(4) if j != i]
@@ -66,7 +73,7 @@ def test_a_parameter_is_confounded_by_all_others_together(rng):
 
 def test_the_cost_is_confounded_by_the_prior_whatever_else_is_unknown(rng):
     covariances = draw_covariances(rng, 6, 4)
-    found = score_identifiability(make_covariances(NAMES, covariances, np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, covariances, np.eye(4)), PRIOR, BETA)
     # sigma_r is neither given nor counted: it stays as unknown as it is.
     factors = [math.sqrt(c[3, 3] / condition(c, [3], [0, 1]).item()) for c in covariances]
     assert found.prior_cost["confounding"].value == pytest.approx(np.mean(factors))
@@ -75,7 +82,7 @@ def test_the_cost_is_confounded_by_the_prior_whatever_else_is_unknown(rng):
 def test_correlations_are_those_of_draws(rng):
     covariance = draw_covariances(rng, 1, 4)
     expected = np.corrcoef(rng.multivariate_normal(np.zeros(4), covariance[0], size=40_000).T)
-    found = score_identifiability(make_covariances(NAMES, np.repeat(covariance, 2, axis=0), np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, np.repeat(covariance, 2, axis=0), np.eye(4)), PRIOR, BETA)
     assert list(found.correlation) == [(NAMES[i], NAMES[j]) for i in range(4) for j in range(i + 1, 4)]
     for (first, second), score in found.correlation.items():
         assert score.value == pytest.approx(expected[NAMES.index(first), NAMES.index(second)], abs=0.02)
@@ -87,7 +94,7 @@ def test_the_strongest_pair_of_prior_and_cost_is_named():
     covariance[0, 3] = covariance[3, 0] = 0.4
     # Not a pair of prior and cost.
     covariance[0, 1] = covariance[1, 0] = -0.75
-    found = score_identifiability(make_covariances(NAMES, [covariance] * 3, np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, [covariance] * 3, np.eye(4)), PRIOR, BETA)
     assert found.prior_cost_pair == ("sigma_0", "beta")
     assert found.prior_cost["correlation"].value == pytest.approx(-0.7)
 
@@ -95,9 +102,9 @@ def test_the_strongest_pair_of_prior_and_cost_is_named():
 def test_the_order_of_parameters_does_not_matter(rng):
     covariances, prior = draw_covariances(rng, 5, 4), draw_covariances(rng, 1, 4)[0]
     order = [3, 2, 0, 1]
-    found = score_identifiability(make_covariances(NAMES, covariances, prior), BETA)
+    found = score_identifiability(make_covariances(NAMES, covariances, prior), PRIOR, BETA)
     turned = [c[np.ix_(order, order)] for c in (*covariances, prior)]
-    other = score_identifiability(make_covariances([NAMES[i] for i in order], turned[:-1], turned[-1]), BETA)
+    other = score_identifiability(make_covariances([NAMES[i] for i in order], turned[:-1], turned[-1]), PRIOR, BETA)
     assert other.prior_cost_pair == found.prior_cost_pair
     assert other.weakest == pytest.approx(found.weakest, abs=1e-3)
     for name in ("confounding", "prior_cost", "information_gain"):
@@ -109,7 +116,7 @@ def test_information_gain_is_the_mutual_information_of_a_linear_model(rng):
     prior, noise = draw_covariances(rng, 2, 4)
     designs = rng.normal(size=(5, 4, 4))
     posteriors = [observe_linearly(prior, loadings, noise) for loadings in designs]
-    gain = score_identifiability(make_covariances(NAMES, posteriors, prior), BETA).information_gain
+    gain = score_identifiability(make_covariances(NAMES, posteriors, prior), PRIOR, BETA).information_gain
     for name, chosen in (("all", [0, 1, 2, 3]), ("prior_cost", [0, 1, 3])):
         informations = [measure_information(prior, loadings, noise, chosen) for loadings in designs]
         assert gain[name] == pytest.approx((np.mean(informations), np.std(informations, ddof=1) / np.sqrt(5)))
@@ -117,7 +124,7 @@ def test_information_gain_is_the_mutual_information_of_a_linear_model(rng):
 
 def test_a_posterior_like_the_prior_has_gained_nothing(rng):
     prior = draw_covariances(rng, 1, 4)[0]
-    found = score_identifiability(make_covariances(NAMES, [prior] * 3, prior), BETA)
+    found = score_identifiability(make_covariances(NAMES, [prior] * 3, prior), PRIOR, BETA)
     assert found.information_gain["all"].value == pytest.approx(0, abs=1e-9)
     assert found.information_gain["prior_cost"].value == pytest.approx(0, abs=1e-9)
     assert found.remaining.value == pytest.approx(1)
@@ -130,7 +137,7 @@ def test_a_direction_that_the_data_say_nothing_about_is_the_weakest_and_keeps_th
     # Data about everything but the direction.
     blind = np.eye(4) - np.outer(direction, direction) / (direction @ direction)
     posteriors = [observe_linearly(prior, 3 * rng.normal(size=(6, 4)) @ blind, np.eye(6)) for _ in range(4)]
-    found = score_identifiability(make_covariances(NAMES, posteriors, prior), BETA)
+    found = score_identifiability(make_covariances(NAMES, posteriors, prior), PRIOR, BETA)
     assert found.remaining == pytest.approx((1, 0), abs=1e-6)
     expected = direction * np.sign(direction[np.argmax(np.abs(direction))]) / np.linalg.norm(direction)
     assert list(found.weakest) == list(NAMES)
@@ -140,13 +147,13 @@ def test_a_direction_that_the_data_say_nothing_about_is_the_weakest_and_keeps_th
 @pytest.mark.parametrize("rounding", [-1e-7, 0.0, 1e-7])
 def test_rounding_does_not_turn_a_trade_off_of_one_against_one(rounding):
     direction = np.array([1.0, -1.0 + rounding])
-    _, weakest = find_weakest(0.1 * np.eye(2)[None] + np.outer(direction, direction) / 4, np.eye(2))
+    weakest = find_weakest_direction(make_shape(0.1 * np.eye(2) + np.outer(direction, direction) / 4, np.eye(2)))
     np.testing.assert_allclose(weakest, np.array([1.0, -1.0]) / math.sqrt(2), atol=1e-6)
 
 
 def test_what_remains_is_the_largest_share_over_all_directions(rng):
     prior, posterior = draw_covariances(rng, 1, 3)[0], 0.3 * draw_covariances(rng, 1, 3)[0]
-    remaining, _ = find_weakest(posterior[None], prior)
+    remaining = Remaining().values(make_shape(posterior, prior))
     combinations = rng.normal(size=(50_000, 3))
     shares = np.sqrt(((combinations @ posterior) * combinations).sum(1) / ((combinations @ prior) * combinations).sum(1))
     assert shares.max() <= remaining[0] * (1 + 1e-9)
@@ -155,7 +162,7 @@ def test_what_remains_is_the_largest_share_over_all_directions(rng):
 
 def test_what_remains_is_averaged_over_data_sets():
     posteriors = [np.diag([0.25, 0.04]), np.diag([0.01, 0.09]), np.diag([0.16, 0.01])]
-    found = score_identifiability(make_covariances(["mu_0", "beta"], posteriors, np.eye(2)), BETA)
+    found = score_identifiability(make_covariances(["mu_0", "beta"], posteriors, np.eye(2)), PRIOR, BETA)
     assert found.remaining == pytest.approx((0.4, np.std([0.5, 0.3, 0.4], ddof=1) / np.sqrt(3)))
     assert found.weakest == {"mu_0": 1.0, "beta": 0.0}
 
@@ -164,7 +171,7 @@ def test_what_remains_is_averaged_over_data_sets():
     ("names", "cost"), [(["mu_0", "sigma_r"], BETA), (["sigma_r", "beta"], BETA), (["mu_0", "sigma"], ())]
 )
 def test_without_a_free_prior_or_cost_there_is_no_such_pair(names, cost):
-    found = score_identifiability(make_covariances(names, [np.eye(2)] * 3, np.eye(2)), cost)
+    found = score_identifiability(make_covariances(names, [np.eye(2)] * 3, np.eye(2)), PRIOR, cost)
     assert found.prior_cost == {}
     assert found.prior_cost_pair is None
     assert list(found.information_gain) == ["all"]
@@ -173,7 +180,7 @@ def test_without_a_free_prior_or_cost_there_is_no_such_pair(names, cost):
 def test_parameters_of_each_condition_belong_to_prior_and_cost(rng):
     names = ("mu_0[block 1]", "mu_0[block 2]", "sigma[block 1]", "beta[block 1]", "beta[block 2]")
     covariances = draw_covariances(rng, 5, 5)
-    found = score_identifiability(make_covariances(names, covariances, np.eye(5)), BETA)
+    found = score_identifiability(make_covariances(names, covariances, np.eye(5)), PRIOR, BETA)
     first, second = found.prior_cost_pair
     assert first in names[:2]
     assert second in names[3:]
@@ -186,18 +193,18 @@ def test_failed_fits_do_not_enter(rng):
     covariances = draw_covariances(rng, 6, 4)
     is_good = np.array([True, False, True, True, False, True])
     broken = np.where(is_good[:, None, None], covariances, np.nan)
-    found = score_identifiability(make_covariances(NAMES, broken, np.eye(4), is_good=is_good), BETA)
-    assert found == score_identifiability(make_covariances(NAMES, covariances[is_good], np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, broken, np.eye(4), is_good=is_good), PRIOR, BETA)
+    assert found == score_identifiability(make_covariances(NAMES, covariances[is_good], np.eye(4)), PRIOR, BETA)
 
 
 def test_without_a_single_good_fit_nothing_is_defined():
-    found = score_identifiability(make_covariances(NAMES, [np.eye(4)] * 3, np.eye(4), is_good=False), BETA)
+    found = score_identifiability(make_covariances(NAMES, [np.eye(4)] * 3, np.eye(4), is_good=False), PRIOR, BETA)
     assert math.isnan(found.remaining.value)
     json.dumps(found.as_dict(), allow_nan=False)
 
 
 def test_everything_goes_into_json(rng):
-    found = score_identifiability(make_covariances(NAMES, draw_covariances(rng, 5, 4), np.eye(4)), BETA)
+    found = score_identifiability(make_covariances(NAMES, draw_covariances(rng, 5, 4), np.eye(4)), PRIOR, BETA)
     read = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert read["correlation"]["mu_0"]["beta"]["value"] == found.correlation["mu_0", "beta"].value
     assert read["confounding"]["sigma_r"]["mcse"] == found.confounding["sigma_r"].mcse

@@ -15,7 +15,7 @@ from designstudio.metrics.monte_carlo import (
     scores_as_dict,
     weighted_mean,
 )
-from designstudio.metrics.recovery import score_rmse
+from tests.metrics.make_summaries import score_rmse
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from designstudio.metrics.paired import compare_rmse
-from designstudio.metrics.recovery import score_rmse
-from tests.metrics.make_summaries import join_quantities, make_summaries
+from tests.metrics.make_summaries import join_quantities, make_summaries, score_rmse
 
 NUM_DATASETS = 80
 

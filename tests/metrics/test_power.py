@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from designstudio.metrics.power import power_of_t_test, score_exclusion, score_group_difference, score_narrowness
+from designstudio.metrics.power import Exclusion, GroupDifference, Narrowness, power_of_t_test
+from designstudio.metrics.samples import keep_good, sample_quantity
 from tests.metrics.make_summaries import make_summaries
 
 ALPHA = 0.05
@@ -15,6 +16,22 @@ ALPHA = 0.05
 @pytest.fixture
 def rng():
     return np.random.default_rng(1908)
+
+
+def sample(summaries):
+    return sample_quantity(keep_good(summaries), "mu_0")
+
+
+def score_exclusion(summaries, value, margin=0.0):
+    return Exclusion(value, margin).score(sample(summaries))
+
+
+def score_narrowness(summaries, width):
+    return Narrowness(width).score(sample(summaries))
+
+
+def score_group_difference(first, second, num_participants):
+    return GroupDifference(sample(second).mean, num_participants).score(sample(first))
 
 
 def make_group(means, **others):
@@ -69,7 +86,7 @@ def test_the_power_to_tell_groups_apart_is_that_of_groups_drawn_from_the_pool(rn
     pools = rng.gamma(6.0, size=3000), 1.6 + rng.gamma(6.0, size=3000)
     groups = [rng.choice(pool, size=(num, num_participants)) for pool in pools]
     share = np.mean(stats.ttest_ind(*groups, axis=1).pvalue < ALPHA)
-    power = score_group_difference(*(make_group(pool) for pool in pools), "mu_0", num_participants)
+    power = score_group_difference(*(make_group(pool) for pool in pools), num_participants)
     assert 0.3 < share < 0.7
     # The pools are a little skewed, the formula is for normal ones.
     assert power.value == pytest.approx(share, abs=0.015)
@@ -79,13 +96,13 @@ def test_groups_of_different_spread_are_told_apart_as_often_as_t_tests_do(rng):
     num, num_participants = 20_000, 20
     pools = rng.normal(0.0, 0.5, size=3000), rng.normal(0.8, 1.3, size=3000)
     share = np.mean(stats.ttest_ind(*(rng.choice(p, size=(num, num_participants)) for p in pools), axis=1).pvalue < ALPHA)
-    power = score_group_difference(*(make_group(pool) for pool in pools), "mu_0", num_participants)
+    power = score_group_difference(*(make_group(pool) for pool in pools), num_participants)
     assert power.value == pytest.approx(share, abs=0.015)
 
 
 def test_the_error_of_a_group_difference_is_its_spread_over_repetitions(rng):
     scores = [
-        score_group_difference(make_group(rng.normal(size=150)), make_group(rng.normal(0.5, size=150)), "mu_0", 40)
+        score_group_difference(make_group(rng.normal(size=150)), make_group(rng.normal(0.5, size=150)), 40)
         for _ in range(200)
     ]
     values, errors = np.array(scores).T
@@ -96,9 +113,9 @@ def test_the_error_of_a_group_difference_is_its_spread_over_repetitions(rng):
 def test_groups_without_failed_fits_are_compared(rng):
     first, second = rng.normal(size=(2, 60))
     is_good = np.arange(60) % 4 > 0
-    kept = score_group_difference(make_group(first[is_good]), make_group(second[is_good]), "mu_0", 50)
+    kept = score_group_difference(make_group(first[is_good]), make_group(second[is_good]), 50)
     broken = [make_group(np.where(is_good, values, np.nan), is_good=is_good) for values in (first, second)]
-    assert score_group_difference(*broken, "mu_0", 50) == kept
+    assert score_group_difference(*broken, 50) == kept
 
 
 @pytest.mark.parametrize(("num", "num_participants"), [(2, 20), (50, 1), (0, 20)])
@@ -106,7 +123,6 @@ def test_too_few_to_compare_have_no_power(rng, num, num_participants):
     score = score_group_difference(
         make_group(rng.normal(size=50)),
         make_group(rng.normal(size=50), is_good=np.arange(50) < num),
-        "mu_0",
         num_participants,
     )
     assert math.isnan(score.value)
@@ -118,21 +134,21 @@ HIGH = np.array([1.2, 1.4, 0.7, 0.97, 1.3])
 
 @pytest.mark.parametrize(("margin", "share"), [(0.0, 0.8), (0.035, 0.6), (0.05, 0.4), (0.25, 0.2), (0.5, 0.0)])
 def test_intervals_exclude_a_value_from_above_and_below(margin, share):
-    assert score_exclusion(make_intervals(LOW, HIGH), "mu_0", 1.0, margin).value == share
+    assert score_exclusion(make_intervals(LOW, HIGH), 1.0, margin).value == share
 
 
 def test_an_interval_that_ends_on_the_value_does_not_exclude_it():
-    assert score_exclusion(make_intervals([1.0, 0.5], [2.0, 1.0]), "mu_0", 1.0).value == 0
+    assert score_exclusion(make_intervals([1.0, 0.5], [2.0, 1.0]), 1.0).value == 0
 
 
 @pytest.mark.parametrize(("width", "share"), [(0.1, 0.0), (0.25, 0.2), (0.3, 0.4), (0.45, 0.6), (0.5, 0.8), (10, 1.0)])
 def test_intervals_narrower_than_a_width_are_counted(width, share):
     # Widths: 0.4, 0.2, 1.7, 0.47, 0.26.
-    assert score_narrowness(make_intervals(LOW, HIGH), "mu_0", width).value == pytest.approx(share)
+    assert score_narrowness(make_intervals(LOW, HIGH), width).value == pytest.approx(share)
 
 
 def test_failed_fits_do_not_count():
     intervals = make_intervals(LOW, HIGH, is_good=[True, True, False, False, True])
-    assert score_exclusion(intervals, "mu_0", 1.0).value == pytest.approx(2 / 3)
-    assert score_narrowness(intervals, "mu_0", 0.3).value == pytest.approx(2 / 3)
-    assert math.isnan(score_exclusion(make_intervals(LOW, HIGH, is_good=False), "mu_0", 1.0).value)
+    assert score_exclusion(intervals, 1.0).value == pytest.approx(2 / 3)
+    assert score_narrowness(intervals, 0.3).value == pytest.approx(2 / 3)
+    assert math.isnan(score_exclusion(make_intervals(LOW, HIGH, is_good=False), 1.0).value)

@@ -16,7 +16,7 @@ from designstudio.search.designs import (
     share_trials,
 )
 from designstudio.search.feasible import check_feasible, draw_feasible, find_design, measure_design
-from designstudio.study import Choice, Limit, Measure, Range, SearchPlan, Space
+from designstudio.study import Choice, Constraint, Objective, Range, SearchPlan, Space
 
 WIDE = Space(
     {
@@ -133,13 +133,13 @@ def test_minutes_become_as_many_trials_as_fit():
     space = Space({"minutes": Range(5.0, 10.0), "stimuli.low": 0.25, "stimuli.high": 5.0}, seconds_per_trial=7)
     design = build_design(space, {"minutes": 7.5})
     assert design.num_trials == 64
-    assert measure_design(Measure("minutes"), design) <= 7.5
+    assert measure_design(Objective("minutes"), design) <= 7.5
 
 
 def test_constraints_keep_infeasible_designs_out():
     plan = SearchPlan(
         WIDE,
-        constraints=(Limit(Measure("minutes"), at_most=5), Limit(Measure("smallest_level"), at_least=0.1)),
+        constraints=(Constraint(Objective("minutes"), at_most=5), Constraint(Objective("smallest_level"), at_least=0.1)),
     )
     for parameters in draw_feasible(plan, np.random.default_rng(1), 100):
         design = find_design(plan, parameters)
@@ -148,14 +148,14 @@ def test_constraints_keep_infeasible_designs_out():
 
 
 def test_a_constraint_that_nothing_meets_is_named_with_the_closest_value():
-    plan = SearchPlan(WIDE, constraints=(Limit(Measure("minutes"), at_most=1),))
+    plan = SearchPlan(WIDE, constraints=(Constraint(Objective("minutes"), at_most=1),))
     with pytest.raises(StudioError, match=r"'minutes at most 1': the closest has 1\.[67]"):
         check_feasible(plan)
 
 
 def test_constraints_that_exclude_each_other_are_named_together():
     space = Space({"trials": Range(20, 120), "stimuli.low": 0.25, "stimuli.high": 5.0})
-    limits = (Limit(Measure("minutes"), at_most=4), Limit(Measure("trials"), at_least=100))
+    limits = (Constraint(Objective("minutes"), at_most=4), Constraint(Objective("trials"), at_least=100))
     with pytest.raises(StudioError, match="'minutes at most 4' and 'trials at least 100' together"):
         check_feasible(SearchPlan(space, constraints=limits))
 

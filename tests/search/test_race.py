@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from designstudio.search.race import SMALL_CHANCE, Standing, chance_to_overtake, is_beaten
+from designstudio.search.race import SMALL_CHANCE, PartialResult, chance_to_overtake, is_beaten
 
 RNG = np.random.default_rng(3)
 
@@ -25,9 +25,9 @@ def test_the_chance_to_overtake_is_right_on_average():
 
 def test_a_design_that_is_clearly_worse_is_given_up_and_one_that_is_as_good_seldom():
     best = RNG.normal(0, 1, 16)
-    assert is_beaten(Standing((best + 1 + RNG.normal(0, 0.3, 16),)), {7: Standing((best,))}, 64) == 7
+    assert is_beaten(PartialResult((best + 1 + RNG.normal(0, 0.3, 16),)), {7: PartialResult((best,))}, 64) == 7
     given_up = [
-        is_beaten(Standing((RNG.normal(0, 1, 16),)), {7: Standing((RNG.normal(0, 1, 16),))}, 64) is not None
+        is_beaten(PartialResult((RNG.normal(0, 1, 16),)), {7: PartialResult((RNG.normal(0, 1, 16),))}, 64) is not None
         for _ in range(400)
     ]
     assert np.mean(given_up) < 0.2
@@ -47,7 +47,7 @@ def test_constant_differences_are_certain():
 
 def test_with_several_aims_a_design_must_be_beaten_in_all_of_them():
     worse, best = np.arange(16) % 3 + 5.0, np.arange(16) % 2 + 0.0
-    assert is_beaten(Standing((worse,), (7.5,)), {3: Standing((best,), (7.5,))}, 64) == 3
-    assert is_beaten(Standing((worse,), (5.0,)), {3: Standing((best,), (7.5,))}, 64) is None
-    assert is_beaten(Standing((worse, best)), {3: Standing((best, worse))}, 64) is None
+    assert is_beaten(PartialResult((worse,), (7.5,)), {3: PartialResult((best,), (7.5,))}, 64) == 3
+    assert is_beaten(PartialResult((worse,), (5.0,)), {3: PartialResult((best,), (7.5,))}, 64) is None
+    assert is_beaten(PartialResult((worse, best)), {3: PartialResult((best, worse))}, 64) is None
     assert SMALL_CHANCE < 0.5

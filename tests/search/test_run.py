@@ -14,7 +14,7 @@ from designstudio.search.records import read_record
 from designstudio.search.run import Budget, run_search
 from designstudio.search.storage import open_storage
 from designstudio.search.sweep import Grid, parse_along, run_sweep
-from designstudio.study import Choice, Goal, Limit, Measure, Range, Space
+from designstudio.study import Choice, Constraint, Goal, Objective, Range, Space
 from tests.search.make_search import SPACE, make_question
 
 NUM_TRIALS = 24
@@ -134,15 +134,15 @@ def test_progress_counts_trials_and_shows_the_best(question, tmp_path):
     last = seen[-1]
     assert (last.stage, last.num_done, last.num_wanted) == ("searching", 5, 5)
     assert last.seconds_left == 0
-    values = [record.value(Measure("information_gain", ("prior_cost",))) for record in last.best]
+    values = [record.value(Objective("information_gain", ("prior_cost",))) for record in last.best]
     assert values == sorted(values, reverse=True)
 
 
 def test_screening_starts_the_search_where_information_is_high(tmp_path):
     result = search(make_question(num_screened=60), tmp_path / "run", num_trials=3, verifies=False)
     plain = search(make_question(), tmp_path / "plain", num_trials=3, verifies=False)
-    measure = result.objectives[0]
-    assert min(r.value(measure) for r in result.records) > max(r.value(measure) for r in plain.records) - 0.3
+    objective = result.objectives[0]
+    assert min(r.value(objective) for r in result.records) > max(r.value(objective) for r in plain.records) - 0.3
     assert result.screened == 60
 
 
@@ -154,7 +154,7 @@ def test_the_journal_is_a_storage_that_optuna_opens_as_it_is(question, tmp_path)
     assert len(study.trials) == 4
     assert study.metric_names == ["information gain of prior and cost"]
     assert study.best_trial.value == max(
-        read_record(t).value(Measure("information_gain", ("prior_cost",))) for t in study.trials
+        read_record(t).value(Objective("information_gain", ("prior_cost",))) for t in study.trials
     )
 
 
@@ -169,8 +169,8 @@ def test_a_journal_whose_last_line_was_torn_is_repaired(question, whole, tmp_pat
 
 def test_two_aims_give_a_front_of_feasible_designs(tmp_path):
     space = dataclasses.replace(SPACE, variables={**SPACE.variables, "trials": Range(30, 90)})
-    aims = (Measure("rmse", ("mu_0", "beta")), Measure("minutes"))
-    limit = Limit(Measure("minutes"), at_most=6)
+    aims = (Objective("rmse", ("mu_0", "beta")), Objective("minutes"))
+    limit = Constraint(Objective("minutes"), at_most=6)
     question = make_question(space, objectives=aims, constraints=(limit,))
     result = search(question, tmp_path / "run", num_trials=14)
     assert all(record.design["minutes"] <= 6 for record in result.records)
@@ -183,7 +183,7 @@ def test_two_aims_give_a_front_of_feasible_designs(tmp_path):
 
 
 def test_a_score_may_be_constrained(tmp_path):
-    tight = Limit(Measure("rmse", ("beta",)), at_most=1e-6)
+    tight = Constraint(Objective("rmse", ("beta",)), at_most=1e-6)
     result = search(make_question(constraints=(tight,)), tmp_path / "run", num_trials=4)
     assert not any(record.is_feasible for record in result.records)
     assert result.verification.finalists == ()

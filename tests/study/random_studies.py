@@ -9,10 +9,10 @@ from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal,
 from designstudio.study import (
     Analysis,
     Choice,
+    Constraint,
     Goal,
     Known,
-    Limit,
-    Measure,
+    Objective,
     Population,
     Quantity,
     Range,
@@ -21,11 +21,12 @@ from designstudio.study import (
     Study,
 )
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
-from designstudio.study.measures import OF_DESIGN, RECOVERY
 from designstudio.study.search_plan import SAMPLERS
 
 TEXTS = ("plain", 'with "quotes"', "back\\slash", "µ₀ = 3 # no comment", "[brackets]", "it's 10 % {x}", "日本 🙂", " ' ")
 FORMULAS = ("sigma_0 / sigma[0]", "log(mu_0) - 2 * sigma_r ** 2", "sqrt(mu_0)")
+OF_QUANTITIES = ("rmse", "mse", "bias", "width", "pearson", "concordance", "coverage", "contraction")
+OF_DESIGN = ("minutes", "hours", "trials", "participants", "smallest_level")
 FIDELITIES = ("information", "importance", "nuts", "paper")
 
 
@@ -184,26 +185,26 @@ def make_space(rng, simulated):
     return Space(variables, parameter.name, level, seconds)
 
 
-def make_measure(rng, names, num_goals):
+def make_objective(rng, names, num_goals):
     kind = choose(rng, ("recovery", "information", "whole", "design", *(["power"] if num_goals else [])))
     if kind == "recovery":
-        return Measure(choose(rng, RECOVERY), tuple(some(rng, names)) or (names[0],))
+        return Objective(choose(rng, OF_QUANTITIES), tuple(some(rng, names)) or (names[0],))
     if kind == "information":
-        return Measure(choose(rng, ("information_gain", "confounding")), choose(rng, (("prior_cost",), ("all",), ())))
+        return Objective(choose(rng, ("information_gain", "confounding")), choose(rng, (("prior_cost",), ("all",), ())))
     if kind == "power":
-        return Measure("power", choose(rng, ((), (str(int(rng.integers(1, num_goals + 1))),))))
-    return Measure(choose(rng, ("remaining", "failed") if kind == "whole" else OF_DESIGN))
+        return Objective("power", choose(rng, ((), (str(int(rng.integers(1, num_goals + 1))),))))
+    return Objective(choose(rng, ("remaining", "failed") if kind == "whole" else OF_DESIGN))
 
 
 def make_search(rng, simulated, names, num_goals):
-    objectives = tuple(dict.fromkeys(make_measure(rng, names, num_goals) for _ in range(rng.integers(3))))
-    if objectives and all(measure.is_of_design for measure in objectives):
+    objectives = tuple(dict.fromkeys(make_objective(rng, names, num_goals) for _ in range(rng.integers(3))))
+    if objectives and all(objective.is_of_design for objective in objectives):
         objectives = ()
     ends = ({"at_most": float(rng.random())}, {"at_least": float(rng.random())}, {"at_most": 3, "at_least": 1.5})
     return SearchPlan(
         make_space(rng, simulated),
         objectives,
-        tuple(Limit(make_measure(rng, names, num_goals), **choose(rng, ends)) for _ in range(rng.integers(3))),
+        tuple(Constraint(make_objective(rng, names, num_goals), **choose(rng, ends)) for _ in range(rng.integers(3))),
         sampler=choose(rng, SAMPLERS),
         fidelity=choose(rng, FIDELITIES),
         num_datasets=int(rng.integers(16, 200)),

@@ -14,7 +14,7 @@ from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification, read_fresh
 from designstudio.search.records import TrialRecord
 from designstudio.search.results import SearchResult
-from designstudio.study import Choice, Measure, Range, SearchPlan, Space, Study, read_study
+from designstudio.study import Choice, Objective, Range, SearchPlan, Space, Study, read_study
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
 from designstudio.viz.designs import CLOSEST, MOST_STROKES, compute_rows, draw_designs, find_level
 from designstudio.viz.figures import save_figure
@@ -23,11 +23,11 @@ from designstudio.viz.front import compute_front, draw_front
 from designstudio.viz.history import compute_history, draw_history
 from designstudio.viz.search import add_best, draw_search, write_search
 from designstudio.viz.variables import compute_parallel, draw_importance, draw_parallel, plays_role
-from designstudio.viz.words import label_measure, name_variable
+from designstudio.viz.words import label_objective, name_variable
 from tests.viz.test_calibration import find_picture_faults
 from tests.viz.test_recovery import find_faults, make_summaries, read_title
 
-RMSE, MINUTES, GAIN = Measure("rmse", ("mu_0", "beta")), Measure("minutes"), Measure("information_gain", ("all",))
+RMSE, MINUTES, GAIN = Objective("rmse", ("mu_0", "beta")), Objective("minutes"), Objective("information_gain", ("all",))
 SPACE = Space(
     {
         "levels": Range(1, 4),
@@ -78,7 +78,7 @@ RECORDS = (
 def make_evaluation(design, sd):
     convergence = Convergence(40, 0, 0, 1.0, {})
     summaries = make_summaries(sd=sd, num_failed=0).assign_attrs(settings="{}", versions="{}")
-    identifiability = score_identifiability(summaries, ("beta",))
+    identifiability = score_identifiability(summaries, ("mu_0", "sigma_0"), ("beta",))
     return Evaluation(make_study((RMSE,)), design, "nuts", summaries, 1.0, False, {}, identifiability, convergence, {}, None)
 
 
@@ -227,12 +227,12 @@ def test_nothing_to_draw_is_refused():
 
 def test_objectives_are_written_with_symbols_and_units():
     study = make_study((RMSE,))
-    assert label_measure(RMSE, study).axis == "geometric mean RMSE of μ₀ and β"
-    assert label_measure(Measure("rmse", ("mu_0",)), study).axis == "RMSE of μ₀ (stimulus unit)"
-    assert label_measure(Measure("mse", ("sigma_0",)), study).axis == "MSE of σ₀ (log units²)"
-    assert label_measure(Measure("pearson", ("mu_0", "beta")), study).axis == "mean pearson of μ₀ and β"
-    assert label_measure(MINUTES, study).axis == "time of a participant (min)"
-    assert label_measure(GAIN, study).axis == "information gain of all parameters (nats)"
+    assert label_objective(RMSE, study).axis == "geometric mean RMSE of μ₀ and β"
+    assert label_objective(Objective("rmse", ("mu_0",)), study).axis == "RMSE of μ₀ (stimulus unit)"
+    assert label_objective(Objective("mse", ("sigma_0",)), study).axis == "MSE of σ₀ (log units²)"
+    assert label_objective(Objective("pearson", ("mu_0", "beta")), study).axis == "mean pearson of μ₀ and β"
+    assert label_objective(MINUTES, study).axis == "time of a participant (min)"
+    assert label_objective(GAIN, study).axis == "information gain of all parameters (nats)"
 
 
 def test_variables_are_written_in_words():

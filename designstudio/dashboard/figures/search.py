@@ -8,12 +8,12 @@ import numpy as np
 
 from designstudio.dashboard.theme import text_color
 from designstudio.search.results import SearchResult
-from designstudio.study import Measure
+from designstudio.study import Objective
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, read_values
 from designstudio.viz.front import compute_front
 from designstudio.viz.history import Cloud, compute_history
 from designstudio.viz.theme import BLUE, REFERENCE_COLOR, VERMILION
-from designstudio.viz.words import label_measure
+from designstudio.viz.words import label_objective
 
 # How far from a mark somebody may click, as a share of the axes.
 REACH = 0.04
@@ -34,8 +34,8 @@ class Watched(NamedTuple):
     chosen: int | None = None
 
 
-def list_points(data: Watched | None, across: Measure | None, up: Measure) -> np.ndarray:
-    """Number, place across and place up of all trials that have a value; across is the number if no measure is given."""
+def list_points(data: Watched | None, across: Objective | None, up: Objective) -> np.ndarray:
+    """Number, place across and place up of all trials that have a value; across is the number if no objective is given."""
     if data is None:
         return np.empty((0, 3))
     rows = [
@@ -78,13 +78,13 @@ def draw_live_history(data: Watched | None) -> hv.Overlay:
     values = np.empty((0, 2))
     ring = hv.Points([], kdims).opts(**RING)
     if data is not None:
-        measure, fresh = data.result.objectives[0], data.fresh
-        ylabel = label_measure(measure, data.result.question).axis
-        history = compute_history(data.result, measure, fresh)
+        objective, fresh = data.result.objectives[0], data.fresh
+        ylabel = label_objective(objective, data.result.question).axis
+        history = compute_history(data.result, objective, fresh)
         kinds, best, (low, high) = history.kinds, history.best, history.shown
         last = float(max((record.number for record in data.result.finished), default=0))
-        values = read_values(fresh, measure)
-        ring = _draw_ring(data, None, measure, kdims, (low, high))
+        values = read_values(fresh, objective)
+        ring = _draw_ring(data, None, objective, kdims, (low, high))
     step = max(1.0, 0.05 * last)
     places = last + step * np.arange(1, len(fresh) + 1)
     stairs = np.repeat([*best.number, last + step / 2], 2)[1:-1] if best.number.size else np.empty(0)
@@ -121,7 +121,7 @@ def draw_live_front(data: Watched | None) -> hv.Overlay:
     ring = hv.Points([], kdims).opts(**RING)
     if data is not None and len(data.result.objectives) > 1:
         up, across = data.result.objectives[:2]
-        xlabel, ylabel = (label_measure(measure, data.result.question).axis for measure in (across, up))
+        xlabel, ylabel = (label_objective(objective, data.result.question).axis for objective in (across, up))
         number, x, y, is_best, stairs = compute_front(data.result, across, up)
         fresh = data.fresh
         fresh_x, fresh_y = read_values(fresh, across), read_values(fresh, up)
@@ -192,7 +192,7 @@ def _draw_fresh(fresh: Sequence[Fresh], x: np.ndarray, y: np.ndarray, kdims: lis
 
 
 def _draw_ring(
-    data: Watched, across: Measure | None, up: Measure, kdims: list[str], limits: tuple[float, float]
+    data: Watched, across: Objective | None, up: Objective, kdims: list[str], limits: tuple[float, float]
 ) -> hv.Points:
     """Around the trial that is chosen."""
     points = list_points(data, across, up)

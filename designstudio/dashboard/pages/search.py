@@ -13,7 +13,7 @@ from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.search_form import SearchForm
 from designstudio.dashboard.parts.search_results import SearchResults
 from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.search import FRONT, SearchChoice
+from designstudio.dashboard.state.search import FRONT, INFORMATION, SearchChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import Job, JobShelf
@@ -22,7 +22,6 @@ from designstudio.search.results import SearchResult
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Study, format_study, read_study
 from designstudio.study.design import Design
-from designstudio.study.measures import INFORMATION
 
 CONTROLS_WIDTH = 370
 # Seconds between two looks at the trials.

@@ -8,6 +8,7 @@ import param
 
 from designstudio.dashboard.state.search import (
     FRONT,
+    INFORMATION,
     LOWEST,
     MINUTES_BUDGET,
     MOST_TRIALS,
@@ -16,7 +17,6 @@ from designstudio.dashboard.state.search import (
     SearchChoice,
 )
 from designstudio.dashboard.theme import card, html
-from designstudio.study.measures import INFORMATION
 from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
 # Where trials begin to vary as soon as time becomes an aim.

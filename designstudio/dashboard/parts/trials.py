@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.evaluate import describe_design
 from designstudio.search.records import PRUNED, TrialRecord
 from designstudio.search.results import SearchResult
-from designstudio.study import Measure
+from designstudio.study import Objective
 from designstudio.study.design import Design
-from designstudio.study.measures import MINUTES
 from designstudio.viz.designs import Row, compute_rows
 from designstudio.viz.theme import BLUE
 
@@ -23,11 +23,11 @@ MOST_STROKES = 30
 ABOUT = ("levels", "trials", "stimuli", "minutes")
 
 
-def write_best(records: Sequence[TrialRecord], objectives: Sequence[Measure]) -> str:
+def write_best(records: Sequence[TrialRecord], objectives: Sequence[Objective]) -> str:
     """The best trials, one a row."""
     # Minutes have a column anyway.
-    shown = [measure for measure in objectives if measure.score != MINUTES]
-    heads = ["trial", *(escaping.escape(measure.label) for measure in shown), *ABOUT, "data sets"]
+    shown = [objective for objective in objectives if objective.score != Minutes.name]
+    heads = ["trial", *(escaping.escape(objective.label) for objective in shown), *ABOUT, "data sets"]
     rows = [
         [str(r.number), *(str(r.scores[m.label]) for m in shown), *say_design(r.design), str(r.num_datasets)]
         for r in records
@@ -43,7 +43,7 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
         designs: the study's own, which were scored on the same fresh data.
     """
     labels = _list_labels(record)
-    shown = [label for label in labels if label != MINUTES]
+    shown = [label for label in labels if label != Minutes.symbol]
     heads = [""]
     for label in shown:
         heads += [f"{escaping.escape(label)}, in the search", "on fresh data"]

@@ -7,15 +7,17 @@ import param
 
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.errors import StudioError
+from designstudio.metrics.design.minutes import Minutes
+from designstudio.metrics.posterior.information_gain import InformationGain
+from designstudio.metrics.quantity.rmse import RootMeanSquaredError
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import SIGMA
 from designstudio.search.run import Budget
-from designstudio.study import Choice, Limit, Measure, Range, SearchPlan, Space, Study
-from designstudio.study.measures import INFORMATION, MINUTES
+from designstudio.study import Choice, Constraint, Objective, Range, SearchPlan, Space, Study
 from designstudio.study.space import Variable
 from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
-RMSE, FRONT = "rmse", "rmse and minutes"
+INFORMATION, RMSE, FRONT = InformationGain.name, RootMeanSquaredError.name, "rmse and minutes"
 TRIALS_BUDGET, MINUTES_BUDGET = "designs", "minutes"
 MOST_TRIALS = 400
 # Stimuli that the page offers.
@@ -68,11 +70,13 @@ class SearchChoice(param.Parameterized):
         """
         study = self.design.to_study()
         self._check()
-        limits = () if self.most_minutes is None else (Limit(Measure(MINUTES), at_most=float(self.most_minutes)),)
+        constraints = (
+            () if self.most_minutes is None else (Constraint(Objective(Minutes.name), at_most=float(self.most_minutes)),)
+        )
         plan = SearchPlan(
             self.to_space(),
             objectives=self._list_objectives(),
-            constraints=limits,
+            constraints=constraints,
             num_datasets=int(self.num_datasets),
             verify_fidelity=self.verify_fidelity,
             num_fresh=int(self.num_fresh),
@@ -117,7 +121,7 @@ class SearchChoice(param.Parameterized):
                 f"Stimuli cannot begin at {self.low[0]:g} and end at {self.high[1]:g}: let the largest be larger."
             )
 
-    def _list_objectives(self) -> tuple[Measure, ...]:
+    def _list_objectives(self) -> tuple[Objective, ...]:
         if self.objective == INFORMATION:
             # The plan's own default knows what is left to learn where prior or cost is known.
             return ()
@@ -125,14 +129,14 @@ class SearchChoice(param.Parameterized):
         chosen = [name for name in self.quantities if name in available]
         if not chosen:
             raise StudioError(f"Choose parameters whose error should be small: {', '.join(available)}.")
-        error = Measure("rmse", tuple(chosen))
+        error = Objective(RMSE, tuple(chosen))
         if self.objective == RMSE:
             return (error,)
         if self.trials[0] == self.trials[1]:
             raise StudioError(
                 f"With {self.trials[0]} trials every session takes the same time: give the number of trials a range."
             )
-        return error, Measure(MINUTES)
+        return error, Objective(Minutes.name)
 
     def follow_cost(self) -> None:
         """Choose anew if another cost lacks a parameter: the mean of the prior, and what the cost adds."""

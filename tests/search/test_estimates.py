@@ -1,4 +1,4 @@
-"""Measures read off summaries agree with the evaluation's own scores, and can be paired by data set."""
+"""Objectives estimated from summaries agree with the evaluation's own scores, and can be paired by data set."""
 
 import dataclasses
 
@@ -8,10 +8,10 @@ import pytest
 from designstudio.core.cache import BlockCache
 from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.paired import compare_rmse
+from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.model.priors import Constant, Uniform
-from designstudio.search.readings import list_objectives, read_measure
-from designstudio.study import Analysis, Goal, Known, Measure
-from designstudio.study.measures import RECOVERY
+from designstudio.search.estimates import estimate_objective, list_objectives
+from designstudio.study import Analysis, Goal, Known, Objective
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
 
 GOALS = (
@@ -33,24 +33,24 @@ def evaluation(study):
     return evaluate_design(study, TWO_LEVELS, fidelity="information", num_datasets=64, cache=BlockCache(None))
 
 
-@pytest.mark.parametrize("score", RECOVERY)
+@pytest.mark.parametrize("score", [name for name, metric in list_quantity_metrics().items() if metric.direction])
 def test_recovery_scores_are_those_of_the_evaluation(study, evaluation, score):
-    reading = read_measure(Measure(score, ("beta",)), study, TWO_LEVELS, evaluation.summaries)
+    estimate = estimate_objective(Objective(score, ("beta",)), study, TWO_LEVELS, evaluation.summaries)
     expected = evaluation.recovery["beta"][score]
-    assert reading.score.value == pytest.approx(abs(expected.value), rel=1e-9)
+    assert estimate.score.value == pytest.approx(abs(expected.value), rel=1e-9)
     # Shares have a softened error, everything else the jackknife's.
-    assert reading.score.mcse == pytest.approx(expected.mcse, rel=0.35 if score == "coverage" else 0.02)
+    assert estimate.score.mcse == pytest.approx(expected.mcse, rel=0.35 if score == "coverage" else 0.02)
 
 
 def test_several_quantities_are_averaged_as_sizes(study, evaluation):
-    reading = read_measure(Measure("rmse", ("mu_0", "beta")), study, TWO_LEVELS, evaluation.summaries)
+    estimate = estimate_objective(Objective("rmse", ("mu_0", "beta")), study, TWO_LEVELS, evaluation.summaries)
     single = [evaluation.recovery[name]["rmse"].value for name in ("mu_0", "beta")]
-    assert reading.score.value == pytest.approx(np.sqrt(single[0] * single[1]), rel=1e-9)
+    assert estimate.score.value == pytest.approx(np.sqrt(single[0] * single[1]), rel=1e-9)
 
 
 def test_shapes_of_posteriors_are_those_of_the_evaluation(study, evaluation):
     def read(score, *of):
-        return read_measure(Measure(score, of), study, TWO_LEVELS, evaluation.summaries).score
+        return estimate_objective(Objective(score, of), study, TWO_LEVELS, evaluation.summaries).score
 
     found = evaluation.identifiability
     assert read("information_gain", "all") == pytest.approx(found.information_gain["all"])
@@ -62,8 +62,8 @@ def test_shapes_of_posteriors_are_those_of_the_evaluation(study, evaluation):
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_power_is_that_of_the_evaluation(study, evaluation, number):
-    reading = read_measure(Measure("power", (str(number),)), study, TWO_LEVELS, evaluation.summaries)
-    assert reading.score.value == pytest.approx(list(evaluation.power.values())[number - 1].value)
+    estimate = estimate_objective(Objective("power", (str(number),)), study, TWO_LEVELS, evaluation.summaries)
+    assert estimate.score.value == pytest.approx(list(evaluation.power.values())[number - 1].value)
 
 
 def test_power_to_tell_groups_apart_is_that_of_the_evaluation(study, evaluation):
@@ -74,31 +74,31 @@ def test_power_to_tell_groups_apart_is_that_of_the_evaluation(study, evaluation)
         second_group(study, GOALS[2]), design, fidelity="information", num_datasets=64, cache=BlockCache(None)
     ).summaries
     whole = evaluate_design(study, design, fidelity="information", num_datasets=64, cache=BlockCache(None))
-    reading = read_measure(Measure("power", ("3",)), study, design, whole.summaries, second)
-    assert reading.score.value == pytest.approx(whole.power["groups differ in beta"].value)
-    assert reading.score.mcse == pytest.approx(whole.power["groups differ in beta"].mcse)
+    estimate = estimate_objective(Objective("power", ("3",)), study, design, whole.summaries, second)
+    assert estimate.score.value == pytest.approx(whole.power["groups differ in beta"].value)
+    assert estimate.score.mcse == pytest.approx(whole.power["groups differ in beta"].mcse)
 
 
-def test_parts_average_to_the_measure_and_pair_designs_as_the_paired_score_does(study, evaluation):
+def test_pseudo_values_average_to_the_objective_and_pair_designs_as_the_paired_score_does(study, evaluation):
     other = evaluate_design(study, ONE_LEVEL, fidelity="information", num_datasets=64, cache=BlockCache(None))
-    readings = [read_measure(Measure("rmse", ("mu_0",)), study, e.design, e.summaries) for e in (evaluation, other)]
-    difference = readings[1].parts - readings[0].parts
+    estimates = [estimate_objective(Objective("rmse", ("mu_0",)), study, e.design, e.summaries) for e in (evaluation, other)]
+    difference = estimates[1].pseudo_values - estimates[0].pseudo_values
     ratio = compare_rmse(evaluation.summaries, other.summaries)["mu_0"]
     # The ratio's logarithm, up to the jackknife's own bias correction; and its error.
     assert difference.mean() == pytest.approx(np.log(ratio.value), abs=0.05)
     assert difference.std(ddof=1) / 8 == pytest.approx(ratio.mcse / ratio.value, rel=0.1)
 
 
-def test_failed_fits_have_no_part_and_are_counted(study, evaluation):
+def test_failed_fits_have_no_pseudo_value_and_are_counted(study, evaluation):
     summaries = evaluation.summaries.copy(deep=True)
     summaries["is_good"][:4] = False
-    reading = read_measure(Measure("rmse", ("beta",)), study, TWO_LEVELS, summaries)
-    assert np.isnan(reading.parts[:4]).all()
-    assert np.isfinite(reading.parts[4:]).all()
-    assert read_measure(Measure("failed"), study, TWO_LEVELS, summaries).score.value == pytest.approx(4 / 64)
+    estimate = estimate_objective(Objective("rmse", ("beta",)), study, TWO_LEVELS, summaries)
+    assert np.isnan(estimate.pseudo_values[:4]).all()
+    assert np.isfinite(estimate.pseudo_values[4:]).all()
+    assert estimate_objective(Objective("failed"), study, TWO_LEVELS, summaries).score.value == pytest.approx(4 / 64)
 
 
 def test_the_default_objective_is_information_on_prior_and_cost_where_both_are_unknown():
-    assert list_objectives(make_study())[0] == Measure("information_gain", ("prior_cost",))
+    assert list_objectives(make_study())[0] == Objective("information_gain", ("prior_cost",))
     known = Analysis(known={"sigma": Known(), "beta": Known()})
-    assert list_objectives(make_study(analysis=known))[0] == Measure("information_gain", ("all",))
+    assert list_objectives(make_study(analysis=known))[0] == Objective("information_gain", ("all",))

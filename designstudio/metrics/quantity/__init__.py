@@ -1,0 +1,1 @@
+"""Metrics of one parameter or quantity: are estimates close to the truth, and intervals honest? One a file."""

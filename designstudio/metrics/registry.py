@@ -1,0 +1,122 @@
+"""All metrics by name: those of the package, and those that a user registers."""
+
+from typing import TypeVar
+
+from designstudio.errors import StudioError, UnknownNameError
+from designstudio.metrics.base import (
+    AbstractDesignMetric,
+    AbstractMetric,
+    AbstractPosteriorMetric,
+    AbstractQuantityMetric,
+)
+from designstudio.metrics.design.hours import Hours
+from designstudio.metrics.design.minutes import Minutes
+from designstudio.metrics.design.participants import Participants
+from designstudio.metrics.design.smallest_level import SmallestLevel
+from designstudio.metrics.design.trials import Trials
+from designstudio.metrics.failed import Failed
+from designstudio.metrics.posterior.confounding import Confounding
+from designstudio.metrics.posterior.correlation import Correlation
+from designstudio.metrics.posterior.information_gain import InformationGain
+from designstudio.metrics.posterior.remaining import Remaining
+from designstudio.metrics.power import Power
+from designstudio.metrics.quantity.bias import Bias
+from designstudio.metrics.quantity.concordance import Concordance
+from designstudio.metrics.quantity.contraction import Contraction
+from designstudio.metrics.quantity.coverage import Coverage
+from designstudio.metrics.quantity.mse import MeanSquaredError
+from designstudio.metrics.quantity.pearson import Pearson
+from designstudio.metrics.quantity.rmse import RootMeanSquaredError
+from designstudio.metrics.quantity.width import Width
+from designstudio.metrics.quantity.z_score import ZScore
+
+Metric = TypeVar("Metric", bound=AbstractMetric)
+
+# In the order of tables.
+_OF_PACKAGE: dict[str, AbstractMetric] = {
+    metric.name: metric
+    for metric in (
+        Bias(),
+        RootMeanSquaredError(),
+        MeanSquaredError(),
+        Pearson(),
+        Concordance(),
+        Coverage(),
+        Width(),
+        Contraction(),
+        ZScore(),
+        Correlation(),
+        Confounding(),
+        Remaining(),
+        InformationGain(),
+        Power(),
+        Failed(),
+        Minutes(),
+        Hours(),
+        Trials(),
+        Participants(),
+        SmallestLevel(),
+    )
+}
+_OF_USERS: dict[str, AbstractMetric] = {}
+
+
+def available_metrics() -> dict[str, AbstractMetric]:
+    """Every metric by name, in the order of tables; those of users last."""
+    return {**_OF_PACKAGE, **_OF_USERS}
+
+
+def list_objective_names() -> tuple[str, ...]:
+    """Names of the metrics that a search can have as an objective or a constraint: those with a better and a worse."""
+    return tuple(name for name, metric in available_metrics().items() if metric.direction is not None)
+
+
+def get_metric(name: str) -> AbstractMetric:
+    """The metric called `name`.
+
+    Raises:
+        UnknownNameError: if there is none; the message lists those there are.
+    """
+    metrics = available_metrics()
+    if name not in metrics:
+        raise UnknownNameError("score", name, metrics)
+    return metrics[name]
+
+
+def list_quantity_metrics() -> dict[str, AbstractQuantityMetric]:
+    """Metrics of a quantity, by name."""
+    return {name: metric for name, metric in available_metrics().items() if isinstance(metric, AbstractQuantityMetric)}
+
+
+def list_posterior_metrics() -> dict[str, AbstractPosteriorMetric]:
+    """Metrics of the shape of posteriors, by name."""
+    return {name: metric for name, metric in available_metrics().items() if isinstance(metric, AbstractPosteriorMetric)}
+
+
+def register(metric: Metric) -> Metric:
+    """Add a metric of one's own: from now on tables, files, searches and documentation have it.
+
+    A second one with the same name takes the place of the first.
+
+    Raises:
+        StudioError: if the name belongs to a metric of the package, or the metric does not say what it is of.
+    """
+    if metric.name in _OF_PACKAGE:
+        raise StudioError(f"The name {metric.name!r} belongs to a metric of the package; choose another.")
+    kinds = (AbstractQuantityMetric, AbstractPosteriorMetric, AbstractDesignMetric)
+    if not isinstance(metric, kinds):
+        names = ", ".join(kind.__name__ for kind in kinds)
+        raise StudioError(f"The metric {metric.name!r} must derive from one of {names}, to say what it is of.")
+    _OF_USERS[metric.name] = metric
+    return metric
+
+
+def unregister(name: str) -> None:
+    """Forget a metric that was registered.
+
+    Raises:
+        UnknownNameError: if no user's metric has this name.
+    """
+    if name not in _OF_USERS:
+        raise UnknownNameError("metric of a user", name, _OF_USERS)
+    del _OF_USERS[name]
