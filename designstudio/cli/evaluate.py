@@ -11,6 +11,7 @@ from rich.table import Table
 from designstudio.cli.notes import note
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.durations import format_estimate
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def evaluate(
     seconds = estimate_seconds(question)
     if seconds > LONG:
         what = f"{len(question.designs)} designs, {question.num_datasets} data sets each, by {question.fidelity}"
-        note(f"{what}: about {_say_time(seconds)}.")
+        note(f"{what}: {format_estimate(seconds)}.")
     with show_progress("Evaluating") as progress:
         result = evaluate_study(question, progress=progress)
     Console().print(_as_table(result))
@@ -84,7 +85,3 @@ def _as_table(result: "StudyResult") -> Table:
     for row in tabulate_designs(result.evaluations):
         table.add_row(row.name, *row.cells)
     return table
-
-
-def _say_time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

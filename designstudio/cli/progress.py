@@ -1,39 +1,43 @@
-"""A progress bar: data sets done, draws made, time left."""
+"""A progress bar: how much is done, and how much time is left."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from designstudio.cli.notes import notes_console
+from designstudio.core.durations import format_estimate
+from designstudio.core.progress import Progress, ProgressCallback
 
 
 @contextmanager
-def show_progress(title: str) -> Iterator[Callable[[Any], None]]:
-    """A callback for fits and evaluations that draws a bar on the terminal's error stream."""
+def show_progress(title: str) -> Iterator[ProgressCallback]:
+    """A callback that draws a bar on the terminal's error stream."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("data sets, {task.fields[note]}"),
+        TextColumn("{task.fields[note]}"),
         TimeElapsedColumn(),
     )
     with Bar(*columns, console=notes_console(), transient=True) as bar:
         task = bar.add_task(title, total=None, note="compiling")
 
-        def update(progress: Any) -> None:
-            is_done = progress.num_done >= progress.num_datasets
-            left = "checking" if is_done else f"about {progress.seconds_left:.0f} s left"
-            # Fits count their draws, evaluations do not.
-            draws = f"{progress.num_draws:,} draws, " if hasattr(progress, "num_draws") else ""
+        def update(progress: Progress) -> None:
+            notes = [progress.unit]
+            # Fits count their draws.
+            notes += [f"{progress.details['num_draws']:,} draws"] if "num_draws" in progress.details else []
+            if progress.is_done:
+                notes.append("checking")
+            elif progress.seconds_left is not None:
+                notes.append(f"{format_estimate(progress.seconds_left)} left")
             bar.update(
                 task,
                 description=f"{title}: {progress.stage}",
-                total=progress.num_datasets,
+                total=progress.num_total,
                 completed=progress.num_done,
-                note=draws + left,
+                note=", ".join(notes),
             )
 
         yield update

@@ -1,6 +1,6 @@
 """`designstudio search`: find the best design."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +16,13 @@ from rich.table import Table
 from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
 from designstudio.cli.stopping import stop_on_signal
+from designstudio.core.durations import format_estimate
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
+    from designstudio.core.progress import Progress, ProgressCallback
     from designstudio.metrics.monte_carlo import Score
     from designstudio.search.finalists import Finalist, Verification
-    from designstudio.search.progress import SearchProgress
     from designstudio.search.records import TrialRecord
     from designstudio.search.results import SearchResult
     from designstudio.study import Objective
@@ -99,24 +100,25 @@ def _first_objective(question: Any) -> "Objective | None":
 
 
 @contextmanager
-def _show(console: Console, objective: "Objective | None") -> Iterator[Callable[["SearchProgress"], None]]:
+def _show(console: Console, objective: "Objective | None") -> Iterator["ProgressCallback"]:
     """A bar and the best designs so far, on the terminal's error stream."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
     bar = Bar(*columns, TimeElapsedColumn(), console=console)
     task = bar.add_task("Preparing", total=None, note="compiling")
     with Live(bar, console=console, transient=True, refresh_per_second=4) as live:
 
-        def update(progress: "SearchProgress") -> None:
-            left = "" if progress.seconds_left is None else f", about {say_time(progress.seconds_left)} left"
-            pruned = f", {progress.num_pruned} given up early" if progress.num_pruned else ""
+        def update(progress: "Progress") -> None:
+            left = "" if progress.seconds_left is None else f", {format_estimate(progress.seconds_left)} left"
+            pruned = f", {progress.details['num_pruned']} given up early" if progress.details.get("num_pruned") else ""
             bar.update(
                 task,
                 description=f"{progress.stage[0].upper()}{progress.stage[1:]}",
-                total=progress.num_wanted,
+                total=progress.num_total,
                 completed=progress.num_done,
-                note=f"{'data sets' if progress.stage.startswith('verifying') else 'designs'}{pruned}{left}",
+                note=f"{progress.unit}{pruned}{left}",
             )
-            live.update(Group(_table_of_best(progress.best, objective), bar) if progress.best else bar)
+            best = progress.details.get("best")
+            live.update(Group(_table_of_best(best, objective), bar) if best else bar)
 
         yield update
 
@@ -141,11 +143,6 @@ def say_levels(design: dict[str, Any]) -> str:
 def say_trials(design: dict[str, Any]) -> str:
     """Trials in a few words."""
     return " + ".join(str(count) for count in design["trials"])
-
-
-def say_time(seconds: float) -> str:
-    """A duration in a few words."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
 
 
 def _print_result(result: "SearchResult", folder: Path) -> None:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.errors import StudioError
@@ -60,12 +59,10 @@ def sweep(
     grid = Grid(name, variables, question.fidelity, question.num_datasets)
     folder = out if out is not None else Path(f"{study.stem}-sweep")
     console = notes_console()
-    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeElapsedColumn())
     with (
         stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
-        Bar(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True) as bar,
+        show_progress("Sweeping") as progress,
     ):
-        task = bar.add_task("", total=len(grid.points))
         result = run_sweep(
             question,
             grid,
@@ -73,7 +70,7 @@ def sweep(
             storage=storage,
             num_workers=workers,
             source=Source(study.resolve(), seed, cost_file),
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=progress,
             should_stop=should_stop,
         )
     Console().print(_as_table(result))

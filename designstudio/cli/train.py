@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.core.progress import Progress as TrainingProgress
 from designstudio.model.actors import make_recipe, save_actor, train_actor
-from designstudio.model.actors.training import Progress as TrainingProgress
 from designstudio.model.costs import get_cost
 
 
@@ -51,7 +51,7 @@ def train(
         note(f"Continuing from {checkpoint.name}.")
     with _bar() as bar:
         task = bar.add_task(cost, total=recipe.num_steps, error="solving the exact actions to compare with")
-        result = train_actor(chosen, recipe, checkpoint=checkpoint, on_progress=lambda progress: _show(bar, task, progress))
+        result = train_actor(chosen, recipe, checkpoint=checkpoint, progress=lambda progress: _show(bar, task, progress))
     save_actor(out, result)
     accuracy = result.accuracy
     typer.echo(
@@ -90,6 +90,6 @@ def _bar() -> Progress:
 
 
 def _show(bar: Progress, task: TaskID, progress: TrainingProgress) -> None:
-    accuracy = progress.accuracy
+    accuracy = progress.details["accuracy"]
     error = f"relative error: median {accuracy.median:.1e}, p99 {accuracy.p99:.1e}"
-    bar.update(task, completed=progress.step, error=error)
+    bar.update(task, completed=progress.num_done, error=error)

@@ -74,17 +74,22 @@ class Counter:
             left = estimate_left(num_done, self.num_total, seconds)
             self.callback(Progress(stage, num_done, self.num_total, seconds, left, self.unit, details))
 
-    def of_part(self, num_before: int, stage: str = "") -> ProgressCallback | None:
+    def of_part(self, num_before: int, stage: str = "", *, is_alone: bool = False) -> ProgressCallback | None:
         """A callback for a part of the work, which counts on from what was done before it.
 
         Args:
             num_before: how many were done before the part.
             stage: is put in front of the stages of the part.
+            is_alone: whether the stages of the part are left out.
         """
         if self.callback is None:
             return None
 
         def report(part: Progress) -> None:
-            self.report(num_before + part.num_done, ", ".join(filter(None, (stage, part.stage))), **part.details)
+            self.report(
+                num_before + part.num_done,
+                stage if is_alone else ", ".join(filter(None, (stage, part.stage))),
+                **part.details,
+            )
 
         return report

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.inference.progress import ProgressCallback
+from designstudio.core.progress import ProgressCallback
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import fractional_ranks

@@ -1,7 +1,6 @@
 """Power along a design variable: what more trials, more participants or other stimuli would buy."""
 
 import dataclasses
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.run import evaluate_design
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
@@ -65,7 +64,7 @@ def trace_power(
     fidelity: str | None = None,
     num_datasets: int | None = None,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> xr.Dataset:
     """Chance to reach each goal, along a variable.
 
@@ -76,11 +75,12 @@ def trace_power(
         raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
     if not values:
         raise StudioError(f"Give at least one value of {variable}.")
-    started = time.monotonic()
+    num_each = study.num_datasets if num_datasets is None else num_datasets
+    counter = Counter(progress, len(values) * num_each)
     powers = [
         evaluate_design(
             study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, cache=cache,
-            progress=_count_on(progress, place, len(values), started),
+            progress=counter.of_part(place * num_each),
         ).power
         for place, value in enumerate(values)
     ]  # fmt: skip
@@ -101,7 +101,7 @@ def map_power(
     fidelity: str | None = None,
     num_datasets: int | None = None,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> xr.Dataset:
     """Chance to reach each goal, over participants and trials.
 
@@ -110,31 +110,19 @@ def map_power(
     Returns:
         `value` and `mcse` over (goal, participants, trials).
     """
-    started = time.monotonic()
+    num_each = len(trials) * (study.num_datasets if num_datasets is None else num_datasets)
+    counter = Counter(progress, len(participants) * num_each)
     rows = [
         trace_power(
             study, vary_design(design, "participants", number), "trials", trials,
             fidelity=fidelity, num_datasets=num_datasets, cache=cache,
-            progress=_count_on(progress, place, len(participants), started),
+            progress=counter.of_part(place * num_each),
         )
         for place, number in enumerate(participants)
     ]  # fmt: skip
     return (
         xr.concat(rows, "participants").assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
     )
-
-
-def _count_on(progress: EvaluationCallback | None, place: int, num: int, started: float) -> EvaluationCallback | None:
-    """A callback for one of `num` parts of equal size that counts on from the parts before it."""
-    if progress is None:
-        return None
-
-    def tell(part: EvaluationProgress) -> None:
-        done, total = place * part.num_datasets + part.num_done, num * part.num_datasets
-        seconds = time.monotonic() - started
-        progress(EvaluationProgress(done, total, seconds, seconds / max(done, 1) * (total - done), part.stage))
-
-    return tell
 
 
 def _share_trials(design: Design, total: int) -> tuple[Condition, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from designstudio.core.progress import ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.entries import (
     Entry,
@@ -23,7 +24,6 @@ from designstudio.evaluate.entries import (
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.virtual import draw_virtual
-from designstudio.inference.progress import ProgressCallback
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.summaries import summarize_draws

@@ -1,7 +1,6 @@
 """Model recovery: simulate each candidate cost, fit all of them, and see which wins."""
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.evaluate.fingerprint import fingerprint_design
-from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.inference.run import fit_datasets
 from designstudio.metrics.comparison import ModelRecovery, leave_one_out, score_model_recovery
 from designstudio.model.costs import get_cost
@@ -30,7 +29,7 @@ def recover_models(
     *,
     num_datasets: int | None = None,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ModelRecovery:
     """Confusion and inversion between the study's candidates.
 
@@ -44,14 +43,10 @@ def recover_models(
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
     cache = BlockCache.default() if cache is None else cache
     pairs = [(simulated, fitted) for simulated in study.candidates for fitted in study.candidates]
-    elpd, started = {}, time.monotonic()
+    elpd, counter = {}, Counter(progress, len(pairs) * num_datasets)
     for place, (simulated, fitted) in enumerate(pairs):
         elpd[simulated, fitted] = _compute_elpd(pair_study(study, simulated, fitted), design, num_datasets, cache)
-        if progress is not None:
-            seconds, num_done = time.monotonic() - started, (place + 1) * num_datasets
-            left = seconds / (place + 1) * (len(pairs) - place - 1)
-            stage = f"{design.name}, {simulated} fitted by {fitted}"
-            progress(EvaluationProgress(num_done, len(pairs) * num_datasets, seconds, left, stage))
+        counter.report((place + 1) * num_datasets, f"{design.name}, {simulated} fitted by {fitted}")
     table = [[elpd[simulated, fitted] for fitted in study.candidates] for simulated in study.candidates]
     coords = {"simulated": list(study.candidates), "fitted": list(study.candidates)}
     return score_model_recovery(xr.DataArray(np.array(table), dims=("simulated", "fitted", "dataset"), coords=coords))

@@ -2,20 +2,19 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.core.versions import list_versions
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
 from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.goals import score_goals
-from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation, score_evaluation
-from designstudio.inference.progress import Progress
 from designstudio.study import FIDELITIES, Study
 from designstudio.study.design import Design
 
@@ -34,7 +33,7 @@ def evaluate_design(
     num_datasets: int | None = None,
     first: int = 0,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Evaluation:
     """Scores of one design.
 
@@ -45,7 +44,7 @@ def evaluate_design(
         num_datasets: by default the study's.
         first: number of the first data set, a multiple of the block size; others than 0 give fresh data sets.
         cache: where finished work is kept; by default in the user's cache folder.
-        progress: called with an `EvaluationProgress` as work gets done.
+        progress: called with a `Progress` as work gets done.
     """
     fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
     cache = BlockCache.default() if cache is None else cache
@@ -69,19 +68,25 @@ def _summarize_blocks(
     start: int,
     num_datasets: int,
     cache: BlockCache,
-    progress: EvaluationCallback | None,
+    progress: ProgressCallback | None,
 ) -> "_Work":
     """Summaries of all data sets, each block found or computed and kept."""
     key = "" if cache.folder is None else fingerprint_design(study, design, fidelity)
-    started = time.monotonic()
+    counter = Counter(progress, num_datasets)
     blocks, seconds, is_cached = [], 0.0, cache.folder is not None
     for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE), start // BLOCK_SIZE):
         wanted = min(BLOCK_SIZE, num_datasets - first)
         summaries = cache.load(key, block)
         if summaries is None or summaries.sizes["dataset"] < wanted:
             before = time.monotonic()
-            tell = _follow(progress, design.name, first, num_datasets, started)
-            summaries = summarize_datasets(study, design, fidelity, first=start + first, num_datasets=wanted, progress=tell)
+            summaries = summarize_datasets(
+                study,
+                design,
+                fidelity,
+                first=start + first,
+                num_datasets=wanted,
+                progress=counter.of_part(first, design.name),
+            )
             spent = time.monotonic() - before
             settings = FIT_SETTINGS[fidelity].as_dict() if fidelity in FIT_SETTINGS else {}
             summaries.attrs = {"seconds": spent, "versions": json.dumps(list_versions()), "settings": json.dumps(settings)}
@@ -90,7 +95,7 @@ def _summarize_blocks(
             is_cached = False
         seconds += float(summaries.attrs["seconds"])
         blocks.append(summaries.isel(dataset=slice(wanted)))
-        _tell(progress, design.name, first + wanted, num_datasets, started)
+        counter.report(first + wanted, design.name)
     return _Work(join_blocks(blocks), seconds, is_cached)
 
 
@@ -151,23 +156,3 @@ def _resolve(study: Study, fidelity: str | None, num_datasets: int | None) -> tu
     if num_datasets < 10:
         raise StudioError(f"An evaluation needs at least 10 data sets, but {num_datasets} was given.")
     return fidelity, num_datasets
-
-
-def _follow(
-    progress: EvaluationCallback | None, name: str, first: int, num_datasets: int, started: float
-) -> Callable[[Progress], None] | None:
-    """A callback for fits that counts on from the data sets before them."""
-    if progress is None:
-        return None
-
-    def tell(fit: Progress) -> None:
-        _tell(progress, f"{name}, {fit.stage}", first + fit.num_done, num_datasets, started)
-
-    return tell
-
-
-def _tell(progress: EvaluationCallback | None, stage: str, num_done: int, num_datasets: int, started: float) -> None:
-    if progress is not None:
-        seconds = time.monotonic() - started
-        left = seconds / max(num_done, 1) * (num_datasets - num_done)
-        progress(EvaluationProgress(num_done, num_datasets, seconds, left, stage))

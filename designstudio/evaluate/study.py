@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
-from designstudio.evaluate.progress import EvaluationCallback, EvaluationProgress
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
@@ -70,7 +70,7 @@ def evaluate_study(
     fidelity: str | None = None,
     num_datasets: int | None = None,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> StudyResult:
     """Evaluate every design of a study; see `evaluate_design`."""
     if not study.designs:
@@ -78,6 +78,8 @@ def evaluate_study(
             "The study names no designs to evaluate: add [[designs]], or look for some with designstudio search."
         )
     cache = BlockCache.default() if cache is None else cache
+    num_each = study.num_datasets if num_datasets is None else num_datasets
+    counter = Counter(progress, len(study.designs) * num_each)
     evaluations: list[Evaluation] = []
     for place, design in enumerate(study.designs):
         evaluation = evaluate_design(
@@ -86,7 +88,7 @@ def evaluate_study(
             fidelity=fidelity,
             num_datasets=num_datasets,
             cache=cache,
-            progress=_count_on(progress, place, len(study.designs)),
+            progress=counter.of_part(place * num_each),
         )
         evaluations.append(evaluation)
     recovery = {}
@@ -94,22 +96,3 @@ def evaluate_study(
         for design in study.designs:
             recovery[design.name] = recover_models(study, design, num_datasets=num_datasets, cache=cache, progress=progress)
     return StudyResult(study, tuple(evaluations), recovery, tuple(find_verdict(evaluations, recovery)))
-
-
-def _count_on(progress: EvaluationCallback | None, place: int, num_designs: int) -> EvaluationCallback | None:
-    """Progress of one design as progress of the study."""
-    if progress is None:
-        return None
-
-    def tell(of_design: EvaluationProgress) -> None:
-        to_come = (num_designs - place - 1) * of_design.num_datasets
-        per_dataset = of_design.seconds / max(of_design.num_done, 1)
-        progress(
-            of_design._replace(
-                num_done=place * of_design.num_datasets + of_design.num_done,
-                num_datasets=num_designs * of_design.num_datasets,
-                seconds_left=of_design.seconds_left + per_dataset * to_come,
-            )
-        )
-
-    return tell

@@ -13,12 +13,12 @@ import jax
 import numpy as np
 import xarray as xr
 
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.fitting.left_out import choose_num_draws, leave_out
 from designstudio.fitting.units import count_trials
 from designstudio.inference.batches import CHUNK_SIZE
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
 from designstudio.inference.posterior import build_posterior
-from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
@@ -58,7 +58,7 @@ def fit_condition_groups(
     elpd, khat = np.full((2, num_datasets, num_trials), np.nan)
     stats: dict[str, np.ndarray] = {}
     diagnostics: dict[str, np.ndarray] = {}
-    num_done = 0
+    counter, num_done = Counter(progress, num_datasets), 0
     for group in _divide(trials, settings):
         part = group.take_trials(trials)
         narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
@@ -68,7 +68,7 @@ def fit_condition_groups(
             fixed=part_fixed,
             settings=dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False),
             seed=seed,
-            progress=_shift(progress, num_done, num_datasets),
+            progress=counter.of_part(num_done),
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, group)
@@ -155,14 +155,3 @@ def _name_conditions(reasons: np.ndarray, group: ConditionGroup, labels: list[st
     for dataset, conditions in zip(group.datasets, group.conditions, strict=True):
         for k, condition in enumerate(conditions):
             reasons[dataset] = str(reasons[dataset]).replace(repr(name_own(k)), repr(labels[condition]))
-
-
-def _shift(progress: ProgressCallback | None, num_before: int, num_datasets: int) -> ProgressCallback | None:
-    """Count data sets of earlier groups as well."""
-    if progress is None:
-        return None
-
-    def report(part: Progress) -> None:
-        progress(part._replace(num_done=num_before + part.num_done, num_datasets=num_datasets))
-
-    return report

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.progress import ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.progress import EvaluationCallback
 from designstudio.evaluate.run import evaluate_design
 from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
@@ -99,7 +99,7 @@ def compare_precision(
     num_datasets: int = 100,
     fidelity: str = "importance",
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> xr.Dataset:
     """Planned against achieved: how precisely subjects were fitted, and how precisely the plan says they would be.
 

@@ -10,18 +10,17 @@ from pathlib import Path
 
 import xarray as xr
 
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.condition_groups import fit_condition_groups
 from designstudio.fitting.fingerprint import fingerprint_cost
 from designstudio.fitting.models import CostModel, build_models
-from designstudio.fitting.progress import FitCallback, FitProgress
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.shelf import Shelf
 from designstudio.inference.hierarchical import pool_subjects
-from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.model.trials import save_trials
 
 SECONDS = "seconds"
@@ -34,7 +33,7 @@ def fit_subjects(
     *,
     name: str = "",
     folder: Path | str | None = None,
-    progress: FitCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> EmpiricalFit:
     """Fit all subjects under all costs.
 
@@ -43,7 +42,7 @@ def fit_subjects(
         request: what is fitted.
         name: of the data.
         folder: where finished costs are kept, and looked for; by default nowhere. See `designstudio.fitting.files`.
-        progress: called with a `FitProgress` after every batch.
+        progress: called with a `Progress` after every batch: it counts subjects, once for each cost.
 
     Raises:
         StudioError: if the request does not fit the data; nothing has been fitted or written then.
@@ -105,9 +104,10 @@ def _describe_conditions(request: FitRequest, trials: xr.Dataset) -> list[str]:
 class _Run:
     """One call of `fit_subjects`: the fits of all costs, and how far they are."""
 
-    def __init__(self, trials: xr.Dataset, request: FitRequest, shelf: Shelf, progress: FitCallback | None) -> None:
-        self._trials, self._request, self._shelf, self._progress = trials, request, shelf, progress
-        self._started, self.num_finished = time.monotonic(), 0
+    def __init__(self, trials: xr.Dataset, request: FitRequest, shelf: Shelf, progress: ProgressCallback | None) -> None:
+        self._trials, self._request, self._shelf = trials, request, shelf
+        self._counter = Counter(progress, trials.sizes["dataset"] * len(request.costs))
+        self.num_finished = 0
 
     def fit(self, cost: str, prepared: CostModel) -> xr.DataTree:
         """The separate fits under one cost."""
@@ -151,16 +151,5 @@ class _Run:
         )
 
     def _report(self, stage: str) -> ProgressCallback | None:
-        progress = self._progress
-        if progress is None:
-            return None
-        num_subjects, num_costs = self._trials.sizes["dataset"], len(self._request.costs)
-
-        def report(part: Progress) -> None:
-            num_done = self.num_finished * num_subjects + part.num_done
-            seconds = time.monotonic() - self._started
-            left = seconds / max(num_done, 1) * (num_costs * num_subjects - num_done)
-            place = f"cost {self.num_finished + 1} of {num_costs}, {stage}"
-            progress(FitProgress(num_done, num_costs * num_subjects, seconds, left, place))
-
-        return report
+        place = f"cost {self.num_finished + 1} of {len(self._request.costs)}, {stage}"
+        return self._counter.of_part(self.num_finished * self._trials.sizes["dataset"], place, is_alone=True)

@@ -6,7 +6,6 @@
 What still fails is returned with a reason and `is_good` false, and counted. Chains and proposals never see true parameters.
 """
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ import xarray as xr
 from jaxtyping import Array, Key
 
 from designstudio.core.configuration import configure_once
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.inference.batches import (
     ImportanceBatch,
     compute_correction,
@@ -31,7 +31,6 @@ from designstudio.inference.diagnostics import Draws, check_chains, check_weight
 from designstudio.inference.nuts import Chain
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.preflight import check_scale, note_weak_data
-from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.inference.results import Results
 from designstudio.inference.settings import FitSettings, ImportanceSettings, NutsSettings
 from designstudio.model.likelihood.condense import condense
@@ -133,10 +132,10 @@ class _Run:
         # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
         self.model = model.change(is_careful=True) if is_condensed and num_trials > MANY_TRIALS else model
         self._is_exact = self.model.fast_rule == self.model.rule and not is_condensed
-        self.seed, self.results, self._progress = seed, results, progress
+        self.seed, self.results = seed, results
         self._importance = choose_importance(model, settings)
         self._nuts = NutsSettings(num_draws=settings.num_draws)
-        self._started, self._num_draws, self._num_done = time.monotonic(), 0, 0
+        self._counter, self._num_draws = Counter(progress, len(results.diagnostics["stage"])), 0
 
     def keys(self, chosen: np.ndarray, stage: str) -> Key[Array, " dataset"]:
         """One key for each data set and stage, whatever else is fitted."""
@@ -285,13 +284,8 @@ class _Run:
 
     def _report(self, num: int, stage: str) -> None:
         self._num_draws += num * self.settings.num_chains * self.settings.num_draws
-        num_datasets = len(self.results.diagnostics["stage"])
-        self._num_done = int((self.results.diagnostics["stage"] != "").sum())
-        if self._progress is None:
-            return
-        seconds = time.monotonic() - self._started
-        left = seconds / max(self._num_done, 1) * (num_datasets - self._num_done)
-        self._progress(Progress(self._num_done, num_datasets, self._num_draws, seconds, left, stage))
+        num_done = int((self.results.diagnostics["stage"] != "").sum())
+        self._counter.report(num_done, stage, num_draws=self._num_draws)
 
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:

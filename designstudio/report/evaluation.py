@@ -6,13 +6,14 @@ from typing import Any
 
 import xarray as xr
 
+from designstudio.core.durations import format_duration
 from designstudio.errors import StudioError
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Figure, Page, Section, Words
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.pictures import draw, has, take
-from designstudio.report.words import count, join_words, say_seconds
+from designstudio.report.words import count, join_words
 from designstudio.study import Study
 from designstudio.viz.identifiability import draw_correlations
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
@@ -74,7 +75,7 @@ def build_evaluation(folder: Path, result: Mapping[str, Any], study: Study, run:
         ("simulated participants each", str(first["num_datasets"])),
         ("fidelity", first["fidelity"]),
         ("seed", str(study.seed)),
-        ("run time", say_seconds(seconds)),
+        ("run time", format_duration(seconds)),
     )
     return Page("Evaluation of designs", study.title or "Evaluation", _ask(study), facts, pages)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from designstudio.core.durations import format_duration
 from designstudio.fitting.comparison import find_family
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.pilot import describe_pilot
@@ -27,7 +28,6 @@ from designstudio.report.words import (
     join_words,
     say_number,
     say_score,
-    say_seconds,
     say_share,
     start,
 )
@@ -63,7 +63,7 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
         "pools subjects": fit.request.pools,
         **{f"fit: {name}": value for name, value in fit.request.settings.as_dict().items()},
     }
-    times = [Words((f"All fits took {say_seconds(fit.seconds)}.",))]
+    times = [Words((f"All fits took {format_duration(fit.seconds)}.",))]
     sections = [
         Section("Summary", (Words(tuple(_summarize(fit)), is_list=True),)),
         _describe_data(fit),
@@ -83,7 +83,7 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
         ("costs", str(len(fit.posteriors))),
         ("failed fits", f"{len(fit.failures)} of {len(fit.subjects) * len(fit.posteriors)}"),
         ("seed", str(fit.request.seed)),
-        ("run time", say_seconds(fit.seconds)),
+        ("run time", format_duration(fit.seconds)),
     )
     question = "Which cost explains these participants best, and what are their priors, noise and costs?"
     return Page("Fit of participants", fit.name or "Fit", question, facts, tuple(sections))

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from designstudio.core.durations import format_duration
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.words import name_quantity, name_symbol, say_number, say_score, say_seconds
+from designstudio.report.words import name_quantity, name_symbol, say_number, say_score
 from designstudio.study import Study
 
 # By the names of designs, as `Evaluation.as_dict` has them.
@@ -149,7 +150,7 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
 def tabulate_time(evaluations: Evaluations) -> Table:
     """What each design took."""
     rows = [
-        (design, str(evaluation["num_datasets"]), evaluation["fidelity"], say_seconds(evaluation["seconds"]))
+        (design, str(evaluation["num_datasets"]), evaluation["fidelity"], format_duration(evaluation["seconds"]))
         for design, evaluation in evaluations.items()
     ]
     caption = (

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.durations import format_duration
 from designstudio.errors import StudioError
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, tabulate_designs
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.pictures import take
-from designstudio.report.words import MISSING, count, join_words, say_score, say_seconds, start
+from designstudio.report.words import MISSING, count, join_words, say_score, start
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
@@ -74,7 +75,7 @@ def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: Run
         ("given up early", str(sum(trial["state"] == PRUNED for trial in finished))),
         ("data sets fitted", f"{result['fits']:,}"),
         ("seed", str(study.seed)),
-        ("run time", say_seconds(_sum_seconds(result, evaluations))),
+        ("run time", format_duration(_sum_seconds(result, evaluations))),
     )
     return Page("Search for a design", study.title or "Search", _ask(study, plan, objectives), facts, tuple(sections))
 
@@ -218,7 +219,7 @@ def _describe_convergence(result: Mapping[str, Any], evaluations: scores.Evaluat
 
 def _describe_time(result: Mapping[str, Any], evaluations: scores.Evaluations) -> list[Block]:
     num = len({trial["worker"] for trial in result["trials"] if trial["worker"]})
-    work = f"Trials took {say_seconds(result['seconds'])} of work by {count(max(num, 1), 'worker')}."
+    work = f"Trials took {format_duration(result['seconds'])} of work by {count(max(num, 1), 'worker')}."
     return [Words((work,)), *([scores.tabulate_time(evaluations)] if evaluations else [])]
 
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.durations import format_duration
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.pictures import has, take
-from designstudio.report.words import count, join_words, say_score, say_seconds
+from designstudio.report.words import count, join_words, say_score
 from designstudio.study import Study
 from designstudio.viz.runs import RunRecord
 
@@ -62,7 +63,7 @@ def build_sweep(folder: Path, result: Mapping[str, Any], study: Study, run: RunR
         ("points", str(len(points))),
         ("simulated participants each", str(first["num_datasets"])),
         ("seed", str(study.seed)),
-        ("run time", say_seconds(sum(evaluation["seconds"] for evaluation in evaluations.values()))),
+        ("run time", format_duration(sum(evaluation["seconds"] for evaluation in evaluations.values()))),
     )
     question = f"What would other values of {join_words(list(along))} buy?"
     return Page("Sweep and power", study.title or "Sweep", question, facts, sections)

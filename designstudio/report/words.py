@@ -46,13 +46,6 @@ def say_share(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else MISSING
 
 
-def say_seconds(seconds: float) -> str:
-    """A duration."""
-    if seconds < 90:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 def join_words(words: Sequence[str]) -> str:
     """A, b and c."""
     *first, last = words

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from designstudio.core.cache import BlockCache
-from designstudio.evaluate.progress import EvaluationCallback
+from designstudio.core.progress import ProgressCallback
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
@@ -119,7 +119,7 @@ def verify_finalists(
     records: Sequence[TrialRecord],
     *,
     cache: BlockCache | None = None,
-    progress: EvaluationCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Verification:
     """Score the best designs, and the study's own, on the same fresh data sets."""
     plan, objectives = get_plan(question), list_objectives(question)

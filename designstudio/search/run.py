@@ -8,8 +8,8 @@ from pathlib import Path
 from optuna.trial import TrialState
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.progress import Progress, ProgressCallback
 from designstudio.errors import StudioError
-from designstudio.evaluate.progress import EvaluationProgress
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import check_feasible
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
@@ -17,7 +17,6 @@ from designstudio.search.folder import RunFolder
 from designstudio.search.importance import rank_variables
 from designstudio.search.job import get_plan
 from designstudio.search.pool import Source
-from designstudio.search.progress import SCREENING, SEARCHING, VERIFYING, SearchCallback, SearchProgress
 from designstudio.search.records import PRUNED, read_record
 from designstudio.search.results import SearchResult
 from designstudio.search.sampling import check_sampler
@@ -29,6 +28,8 @@ from designstudio.study import Study
 
 # Best designs that are shown while searching.
 NUM_SHOWN = 5
+SCREENING, SEARCHING, VERIFYING = "screening", "searching", "verifying finalists"
+DESIGNS = "designs"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +60,7 @@ def run_search(
     verifies: bool = True,
     heartbeat: int = HEARTBEAT,
     cache: BlockCache | None = None,
-    progress: SearchCallback | None = None,
+    progress: ProgressCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SearchResult:
     """Search, or go on with a search, and score the finalists on fresh data sets.
@@ -75,7 +76,7 @@ def run_search(
         verifies: whether to score the finalists.
         heartbeat: seconds between signs of life, in a shared database.
         cache: where finished evaluations are kept.
-        progress: called with a `SearchProgress` as work gets done.
+        progress: called with a `Progress` as work gets done.
         should_stop: asked again and again; if true, the search ends after the trials that have begun, without finalists.
 
     Raises:
@@ -124,10 +125,10 @@ def _is_enough(job: SearchJob, budget: Budget) -> bool:
 
 
 class _Reporter:
-    """Turns what happens into `SearchProgress`."""
+    """Turns what happens into `Progress`."""
 
     def __init__(
-        self, question: Study, budget: Budget, progress: SearchCallback | None, should_stop: Callable[[], bool]
+        self, question: Study, budget: Budget, progress: ProgressCallback | None, should_stop: Callable[[], bool]
     ) -> None:
         self._question, self._budget, self._progress, self._should_stop = question, budget, progress, should_stop
         self._started, self._num_before = time.monotonic(), 0
@@ -146,14 +147,11 @@ class _Reporter:
         self._stop_if_asked()
         self._tell(SCREENING, num_done, num_wanted)
 
-    def tell_verifying(self, of_design: EvaluationProgress) -> None:
+    def tell_verifying(self, of_design: Progress) -> None:
         """Report how many data sets of a finalist were fitted."""
         self._stop_if_asked()
         if self._progress is not None:
-            stage = f"{VERIFYING}: {of_design.stage}"
-            self._progress(
-                SearchProgress(stage, of_design.num_done, of_design.num_datasets, of_design.seconds, of_design.seconds_left)
-            )
+            self._progress(of_design._replace(stage=f"{VERIFYING}: {of_design.stage}"))
 
     def tell_search(self, job: SearchJob) -> None:
         """Report how far the trials are."""
@@ -166,7 +164,8 @@ class _Reporter:
         best = choose_finalists(shown, records)
         num_pruned = sum(record.state == PRUNED for record in records)
         seconds = time.monotonic() - self._started
-        self._progress(SearchProgress(SEARCHING, len(records), wanted, seconds, left, best, num_pruned))
+        details = {"best": best, "num_pruned": num_pruned}
+        self._progress(Progress(SEARCHING, len(records), wanted, seconds, left, DESIGNS, details))
 
     def _stop_if_asked(self) -> None:
         """Between trials a search just ends; screening and verifying are given up, and done again by the next run."""
@@ -176,6 +175,5 @@ class _Reporter:
     def _tell(self, stage: str, num_done: int, num_wanted: int) -> None:
         if self._progress is not None:
             seconds = time.monotonic() - self._started
-            self._progress(
-                SearchProgress(stage, num_done, num_wanted, seconds, seconds / num_done * (num_wanted - num_done))
-            )
+            left = seconds / num_done * (num_wanted - num_done)
+            self._progress(Progress(stage, num_done, num_wanted, seconds, left, DESIGNS))

@@ -14,6 +14,7 @@ from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
 from designstudio.core.fingerprint import as_plain, fingerprint
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import vary_design
 from designstudio.evaluate.fingerprint import describe_question
@@ -169,7 +170,7 @@ def run_sweep(
     storage: str | None = None,
     num_workers: int = 1,
     source: Source | None = None,
-    progress: Callable[[int, int], None] = lambda done, all_: None,
+    progress: ProgressCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SweepResult:
     """Evaluate all points of a grid, or go on with it.
@@ -192,9 +193,10 @@ def run_sweep(
         job = SweepJob(question, opened, study)
         recover_stale(job, at)
         job.add_waiting()
+        counter = Counter(progress, len(points), unit="points")
         run_workers(
             job, at, num_workers=num_workers, source=source, storage=storage, deadline=None, should_stop=should_stop,
-            on_change=lambda: progress(job.count_finished(), len(points)),
+            on_change=lambda: counter.report(job.count_finished(), "sweeping"),
         )  # fmt: skip
         return SweepResult(question, grid, _read_points(job))
     finally:

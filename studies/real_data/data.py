@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from designstudio.core.progress import ProgressCallback
 from designstudio.fitting.files import save_fit
-from designstudio.fitting.progress import FitCallback
 from designstudio.fitting.reading import LoadedData, read_data
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit
@@ -58,7 +58,7 @@ def load(name: str) -> LoadedData:
 
 
 def fit(
-    name: str, progress: FitCallback | None = None, *, costs: tuple[str, ...] | None = None, pools: bool = False
+    name: str, progress: ProgressCallback | None = None, *, costs: tuple[str, ...] | None = None, pools: bool = False
 ) -> EmpiricalFit:
     """All subjects under all costs, or some; found again if it was done before."""
     data_set = DATA_SETS[name]

@@ -171,7 +171,7 @@ def test_progress_counts_data_sets_of_all_designs():
     seen = []
     evaluate_study(make_study(), fidelity="information", num_datasets=20, cache=NOWHERE, progress=seen.append)
     assert [p.num_done for p in seen] == [20, 40]
-    assert {p.num_datasets for p in seen} == {40}
+    assert {p.num_total for p in seen} == {40}
 
 
 def test_information_is_refused_where_participants_do_not_follow_the_fitted_model():

@@ -173,7 +173,7 @@ def test_progress_names_the_cost_and_ends_with_all_subjects(loaded):
     fit_subjects(loaded, request, progress=seen.append)
     assert seen[0].stage == "cost 1 of 2, quadratic"
     assert seen[-1].stage == "cost 2 of 2, quadratic_effort"
-    assert (seen[-1].num_done, seen[-1].num_datasets) == (24, 24)
+    assert (seen[-1].num_done, seen[-1].num_total) == (24, 24)
     assert seen[-1].seconds_left == 0
 
 

@@ -177,8 +177,8 @@ def test_what_fails_is_returned_with_a_reason_and_counted(model, trials):
 def test_progress_is_reported_up_to_the_last_data_set(model, trials):
     seen = []
     fit_datasets(model, trials, settings=SETTINGS, seed=4, progress=seen.append)
-    assert seen[-1].num_done == seen[-1].num_datasets == 6
-    assert seen[-1].num_draws > 0
+    assert seen[-1].num_done == seen[-1].num_total == 6
+    assert seen[-1].details["num_draws"] > 0
     assert seen[0].seconds_left >= 0
 
 

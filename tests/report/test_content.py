@@ -6,10 +6,11 @@ import json
 import numpy as np
 import xarray as xr
 
+from designstudio.core.durations import format_duration
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.files import load_fit, save_fit
 from designstudio.report.scores import describe_convergence
-from designstudio.report.words import join_words, name_quantity, say_number, say_score, say_seconds, spell
+from designstudio.report.words import join_words, name_quantity, say_number, say_score, spell
 from designstudio.study import read_study
 from designstudio.viz.runs import read_run
 from tests.report.conftest import NUM_SUBJECTS, describe, run
@@ -183,7 +184,7 @@ def test_words_agree():
     assert (say_number(-0.2), say_number(16.0), say_number(120.0), say_number(None)) == ("−0.200", "16.0", "120", "–")
     assert say_score({"value": -0.5, "mcse": 0.02}) == "−0.50 ± 0.02"
     assert say_score({"value": None, "mcse": None}) == "–"
-    assert (say_seconds(4.2), say_seconds(61), say_seconds(600)) == ("4.2 s", "61 s", "10.0 min")
+    assert (format_duration(4.2), format_duration(61), format_duration(600)) == ("4.2 s", "61 s", "10.0 min")
 
 
 def test_quantities_are_named_by_symbol_unit_and_meaning(evaluation):

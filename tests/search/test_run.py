@@ -132,7 +132,7 @@ def test_progress_counts_trials_and_shows_the_best(question, tmp_path):
     seen = []
     search(question, tmp_path / "run", num_trials=5, progress=seen.append, verifies=False)
     last = seen[-1]
-    assert (last.stage, last.num_done, last.num_wanted) == ("searching", 5, 5)
+    assert (last.stage, last.num_done, last.num_total) == ("searching", 5, 5)
     assert last.seconds_left == 0
     values = [record.value(Objective("information_gain", ("prior_cost",))) for record in last.best]
     assert values == sorted(values, reverse=True)

@@ -9,8 +9,9 @@ import pandas as pd
 import panel as pn
 import param
 
+from designstudio.core.durations import format_duration
 from designstudio.dashboard.parts.downloads import download_file, download_table
-from designstudio.dashboard.parts.job_card import WORDS, say_time
+from designstudio.dashboard.parts.job_card import WORDS
 from designstudio.dashboard.theme import card, html
 from designstudio.runs.jobs import Job, JobShelf
 
@@ -93,7 +94,7 @@ def tabulate_jobs(jobs: list[Job]) -> pd.DataFrame:
     rows = []
     for job in jobs:
         seconds = job.outcome.get("seconds")
-        took = "" if seconds is None else say_time(float(seconds))
+        took = "" if seconds is None else format_duration(float(seconds))
         rows.append((_say_date(job.created), job.kind, job.title, WORDS.get(job.state, job.state), took, job.name))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import panel as pn
 
+from designstudio.core.durations import format_duration, format_estimate
 from designstudio.dashboard.theme import card, html
 from designstudio.runs.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobShelf
 
@@ -79,12 +80,12 @@ class JobCard(pn.viewable.Viewer):
         is_active = state in (STARTING, RUNNING)
         parts = [f"<b>{escaping.escape(job.title)}</b>: {WORDS.get(state, state)}"]
         if is_active:
-            count = f", {progress.num_done} of {progress.num_wanted}" if progress.num_wanted else ""
-            left = "" if progress.seconds_left is None else f", about {say_time(progress.seconds_left)} left"
+            count = f", {progress.num_done} of {progress.num_total}" if progress.num_total else ""
+            left = "" if progress.seconds_left is None else f", {format_estimate(progress.seconds_left)} left"
             stopping = ", stopping" if (job.folder / "stop").exists() else ""
             parts.append(f'<span class="muted">{escaping.escape(progress.stage)}{count}{left}{stopping}</span>')
         elif state == FINISHED:
-            parts.append(f'<span class="muted">in {say_time(float(job.outcome.get("seconds", 0)))}</span>')
+            parts.append(f'<span class="muted">in {format_duration(float(job.outcome.get("seconds", 0)))}</span>')
         text = "<br>".join(parts)
         if state in (FAILED, LOST):
             text += f'<p class="failed">{escaping.escape(job.message)}</p>'
@@ -111,8 +112,3 @@ class JobCard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._card
-
-
-def say_time(seconds: float) -> str:
-    """For people."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

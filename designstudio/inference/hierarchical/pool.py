@@ -1,7 +1,6 @@
 """Pool subjects: trials and separate posteriors in, the group and its subjects out."""
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, Key
 
+from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.inference.diagnostics import WeightCheck, check_weights, resample
 from designstudio.inference.hierarchical.entries import Group, choose_hyperprior, lay_out_draws, list_entries
@@ -17,7 +17,6 @@ from designstudio.inference.hierarchical.group import SURPLUS, SampledGroup, sam
 from designstudio.inference.hierarchical.labels import judge_group, judge_subjects, label_group, label_subjects
 from designstudio.inference.hierarchical.marginal import choose_particles
 from designstudio.inference.hierarchical.members import gather_members
-from designstudio.inference.progress import Progress, ProgressCallback
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue
 
@@ -73,7 +72,12 @@ def pool_subjects(
     separate = lay_out_draws(entries, given.isel(dataset=good[rank])).mean(axis=-1).T
     members = gather_members(model, trials, fixed, entries, good[rank])
     group_key, resample_key = jax.random.split(jax.random.key(seed))
-    report = _Reporter(progress, len(good))
+    # As if it were a number of subjects.
+    counter = Counter(progress, len(good))
+
+    def report(share: float) -> None:
+        counter.report(int(share * len(good)), "pooling")
+
     hyperprior, num_in_all = choose_hyperprior(entries), num_chains * num_draws
     sampled = sample_group(members, hyperprior, separate, num_in_all, key=group_key, report=report)
     check = check_weights(np.asarray(sampled.draws.log_weight, float).reshape(1, num_chains, -1))
@@ -124,16 +128,3 @@ def _draw_equally(
     points = np.where(sampled.particles.has, points, anywhere)
     group = Group(*(array.reshape(num_chains, num_draws, -1) for array in flat))
     return group, points.reshape(num_chains, num_draws, *points.shape[1:]).astype(float), np.asarray(support, float)
-
-
-class _Reporter:
-    """Tells how far pooling is, as if it were a number of subjects."""
-
-    def __init__(self, progress: ProgressCallback | None, num_subjects: int) -> None:
-        self._progress, self._num_subjects, self._started = progress, num_subjects, time.monotonic()
-
-    def __call__(self, share: float) -> None:
-        if self._progress is not None:
-            seconds = time.monotonic() - self._started
-            num_done, left = int(share * self._num_subjects), seconds * (1 / share - 1)
-            self._progress(Progress(num_done, self._num_subjects, 0, seconds, left, "pooling"))

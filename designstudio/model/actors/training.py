@@ -9,7 +9,6 @@ resumed ends with the same bits as one that was not.
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
+from designstudio.core.progress import Progress, ProgressCallback, estimate_left
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
 from designstudio.model.actors import gauss_newton, monte_carlo
 from designstudio.model.actors.accuracy import (
@@ -103,17 +103,6 @@ def build_actor(cost: AbstractCost, recipe: Recipe, *, key: Key[Array, ""]) -> A
 
 
 @dataclasses.dataclass(frozen=True)
-class Progress:
-    """How far a training is."""
-
-    step: int
-    num_steps: int
-    accuracy: Accuracy
-    seconds: float
-    is_resumed: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
 class TrainingResult:
     """The best actor seen, its accuracy on fresh decisions, and what it took."""
 
@@ -130,7 +119,7 @@ def train_actor(
     recipe: Recipe,
     *,
     checkpoint: Path | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    progress: ProgressCallback | None = None,
     max_seconds: float = float("inf"),
     num_measured: int = 20_000,
 ) -> TrainingResult:
@@ -140,7 +129,7 @@ def train_actor(
         cost: what the actor minimises.
         recipe: how; see `make_recipe`.
         checkpoint: a file to resume from if it exists and to write after every block; removed at the end.
-        on_progress: called after every block.
+        progress: called after every block; its details have the `accuracy` until then, and whether training `is_resumed`.
         max_seconds: stop after the block that passes this.
         num_measured: fresh decisions for the accuracy of the result.
     """
@@ -173,7 +162,11 @@ def train_actor(
         )
         if checkpoint is not None:
             write_leaves(checkpoint, _checkpoint_header(cost, recipe), run)
-        on_progress(Progress(int(run.step), recipe.num_steps, accuracy, seconds, is_resumed))
+        if progress is not None:
+            num_done = int(run.step)
+            left = estimate_left(num_done, recipe.num_steps, seconds)
+            details = {"accuracy": accuracy, "is_resumed": is_resumed}
+            progress(Progress("training", num_done, recipe.num_steps, seconds, left, "steps", details))
     accuracy = measure_accuracy(run.best, num_measured, key=measure_key)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)

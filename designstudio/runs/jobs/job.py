@@ -17,11 +17,12 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from designstudio.core.files import read_json
+from designstudio.core.progress import Progress
 
 JOB, PROGRESS, OUTCOME, LOG, STOP, LOCK, PID = (
     "job.json",
@@ -37,21 +38,6 @@ STARTING, RUNNING, FINISHED, FAILED, STOPPED, LOST = "starting", "running", "fin
 PATIENCE = 90.0
 # Seconds after which a process that was asked to stop is ended; it may be compiling, and cannot ask whether to stop.
 GRACE = 8.0
-
-
-class JobProgress(NamedTuple):
-    """How far a job is; `num_wanted` and `seconds_left` are None where nobody knows."""
-
-    stage: str = "starting"
-    num_done: int = 0
-    num_wanted: int | None = None
-    seconds: float = 0.0
-    seconds_left: float | None = None
-
-    @property
-    def percent(self) -> int:
-        """For a bar; -1 if nobody knows."""
-        return int(100 * self.num_done / self.num_wanted) if self.num_wanted else -1
 
 
 class Job:
@@ -91,10 +77,10 @@ class Job:
         return dict(self.record.get("settings", {}))
 
     @property
-    def progress(self) -> JobProgress:
+    def progress(self) -> Progress:
         """How far it is."""
         found = read_json(self.folder / PROGRESS)
-        return JobProgress(**{name: found[name] for name in JobProgress._fields if name in found})
+        return Progress(**{name: found[name] for name in Progress._fields if name in found})
 
     @property
     def outcome(self) -> dict[str, Any]:

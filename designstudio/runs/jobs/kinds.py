@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
 
-from designstudio.runs.jobs.job import FINISHED, Job, JobProgress
+from designstudio.core.progress import Progress
+from designstudio.runs.jobs.job import FINISHED, Job
 from designstudio.runs.jobs.work import Reporter
 
 STUDY = "study.toml"
@@ -27,23 +27,17 @@ def _evaluate(job: Job, reporter: Reporter) -> bool:
     from designstudio.viz.evaluation import write_evaluation  # noqa: PLC0415
 
     question = read_study(job.folder / STUDY)
-    result = evaluate_study(question, progress=lambda p: reporter.tell_or_stop(_convert(p)))
-    reporter.tell_or_stop(JobProgress("drawing figures"))
+    result = evaluate_study(question, progress=reporter.tell_or_stop)
+    reporter.tell_or_stop(Progress("drawing figures"))
     write_evaluation(result, job.folder)
     return True
 
 
 def _search(job: Job, reporter: Reporter) -> bool:
     from designstudio.search.pool import Source  # noqa: PLC0415
-    from designstudio.search.progress import SearchProgress  # noqa: PLC0415
     from designstudio.search.run import Budget, run_search  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
     from designstudio.viz.search import write_search  # noqa: PLC0415
-
-    def tell(progress: SearchProgress) -> None:
-        reporter.tell(
-            JobProgress(progress.stage, progress.num_done, progress.num_wanted, progress.seconds, progress.seconds_left)
-        )
 
     settings = job.settings
     path = job.folder / STUDY
@@ -54,7 +48,7 @@ def _search(job: Job, reporter: Reporter) -> bool:
         storage=settings.get("storage"),
         num_workers=int(settings.get("workers", 1)),
         source=Source(path.resolve(), None, None),
-        progress=tell,
+        progress=reporter.tell,
         should_stop=reporter.should_stop,
     )
     write_search(result, job.folder)
@@ -69,9 +63,7 @@ def _power(job: Job, reporter: Reporter) -> bool:
     question = read_study(job.folder / STUDY)
     design = question.design(settings["design"]) if settings.get("design") else question.designs[0]
 
-    def tell(progress: Any) -> None:
-        reporter.tell_or_stop(_convert(progress))
-
+    tell = reporter.tell_or_stop
     if settings.get("participants"):
         result = map_power(question, design, trials=settings["values"], participants=settings["participants"], progress=tell)
     else:
@@ -96,7 +88,7 @@ def _fit(job: Job, reporter: Reporter) -> bool:
         request,
         name=settings["name"],
         folder=job.folder,
-        progress=lambda p: reporter.tell_or_stop(_convert(p)),
+        progress=reporter.tell_or_stop,
     )
     save_fit(result, job.folder)
     return True
@@ -121,15 +113,10 @@ def _plan(job: Job, reporter: Reporter) -> bool:
         fit,
         study,
         num_datasets=int(job.settings.get("datasets", 100)),
-        progress=lambda p: reporter.tell_or_stop(_convert(p)),
+        progress=reporter.tell_or_stop,
     )
     precision.to_netcdf(job.folder / PRECISION_FILE, engine="h5netcdf")
     return True
-
-
-def _convert(progress: Any) -> JobProgress:
-    """Evaluations and fits count data sets."""
-    return JobProgress(progress.stage, progress.num_done, progress.num_datasets, progress.seconds, progress.seconds_left)
 
 
 KINDS: dict[str, Callable[[Job, Reporter], bool]] = {

@@ -11,8 +11,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from designstudio.core.files import write_json
+from designstudio.core.progress import Progress
 from designstudio.errors import StudioError
-from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job, JobProgress
+from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job
 
 # Seconds between two reports: the page looks every second.
 PERIOD = 0.5
@@ -34,15 +35,15 @@ class Reporter:
         """Whether somebody wants the job to end."""
         return (self._folder / STOP).exists()
 
-    def tell(self, progress: JobProgress) -> None:
+    def tell(self, progress: Progress) -> None:
         """Write it down, unless that was done a moment ago."""
-        is_last = progress.num_wanted is not None and progress.num_done >= progress.num_wanted
         now = time.monotonic()
-        if is_last or now - self._told > PERIOD:
+        if progress.is_done or now - self._told > PERIOD:
             self._told = now
-            write_json(self._folder / PROGRESS, progress._asdict())
+            # Details are for those who are told, not for files.
+            write_json(self._folder / PROGRESS, {**progress._asdict(), "details": {}})
 
-    def tell_or_stop(self, progress: JobProgress) -> None:
+    def tell_or_stop(self, progress: Progress) -> None:
         """For work that keeps what it has finished, and can be left at any time."""
         self.tell(progress)
         if self.should_stop():
@@ -71,7 +72,7 @@ def work(folder: Path) -> int:
 
 
 def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
-    reporter.tell(JobProgress("starting"))
+    reporter.tell(Progress())
     try:
         from designstudio.core.configuration import configure  # noqa: PLC0415  (the lock comes first: this takes seconds)
         from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415

@@ -48,7 +48,7 @@ def test_the_papers_method_lowers_the_expected_cost():
     cost = get_cost("quadratic")
     before = build_actor(cost, recipe, key=jax.random.key(0))
     seen = []
-    result = train_actor(cost, recipe, on_progress=lambda p: seen.append(p.accuracy.median), num_measured=500)
+    result = train_actor(cost, recipe, progress=lambda p: seen.append(p.details["accuracy"].median), num_measured=500)
     assert [step for step in seen if math.isnan(step)] == []
     assert seen[-1] < seen[0]
     assert result.num_steps == 300
@@ -86,10 +86,10 @@ def test_an_interrupted_training_resumes_to_the_same_bits(tmp_path):
 
     checkpoint = tmp_path / "training.checkpoint"
     with pytest.raises(Killed):
-        train_small(checkpoint=checkpoint, on_progress=kill_after_the_first_block)
+        train_small(checkpoint=checkpoint, progress=kill_after_the_first_block)
     assert checkpoint.exists()
     steps = []
-    resumed = train_small(checkpoint=checkpoint, on_progress=lambda p: steps.append((p.step, p.is_resumed)))
+    resumed = train_small(checkpoint=checkpoint, progress=lambda p: steps.append((p.num_done, p.details["is_resumed"])))
     assert steps == [(4, True)]
     assert same_weights(whole.actor, resumed.actor)
     assert not checkpoint.exists()

@@ -36,7 +36,7 @@ def test_a_job_does_what_the_command_line_does_and_leaves_it_in_its_folder(shelf
     wait_for(lambda: not job.is_active)
     assert (job.state, job.message) == (FINISHED, ""), job.read_log()
     assert (job.folder / "result.json").exists()
-    assert job.progress.num_done == job.progress.num_wanted or job.progress.stage == "drawing figures"
+    assert job.progress.num_done == job.progress.num_total or job.progress.stage == "drawing figures"
     assert [found.name for found in shelf.list()] == [job.name]
     assert shelf.find(job.name).title == "a <title>"
 
