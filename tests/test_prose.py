@@ -1,6 +1,7 @@
 """Prose is true: whatever module, name, file, command, option or target it names is there."""
 
 import re
+import tomllib
 
 import pytest
 
@@ -91,3 +92,18 @@ def test_a_room_of_the_map_names_its_folders_and_only_files_that_it_has():
         named = re.findall(r"`([\w/]+(?:\.py|/))`", text)
         missing = [name for name in named if not (ROOT / room / name).exists() and not (ROOT / name).exists()]
         assert not missing, f"{room} has no {missing}"
+
+
+def test_the_picture_shows_the_layers_from_top_to_bottom():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = [room.strip().removeprefix(f"{PACKAGE}.") for layer in layers for room in layer.split("|")]
+    picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
+    shown = re.findall(r'class="name"[^>]*>([^<]+)<', picture)
+    assert shown == rooms
+
+
+def test_rooms_are_the_layers():
+    names = {path.stem for path in (ROOT / PACKAGE).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
+    assert names - {"__init__", "__main__"} == set(re.findall(r'class="name"[^>]*>([^<]+)<', picture))
