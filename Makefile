@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: browser docs screenshots quickstart quickstart-results test lint types layers unit benchmark search paper calibration zoo clean
+.PHONY: browser docs screenshots quickstart quickstart-results test checks lint types layers unit benchmark search paper calibration zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -17,7 +17,12 @@ quickstart-results: $(VENV)/.installed
 		studies/quickstart/results
 	@$(BIN)/python studies/readme.py
 
-test: lint types layers unit
+# Checks of the text beside the tests, which wait for other processes now and then.
+test: $(VENV)/.installed-dev browser
+	@$(MAKE) --no-print-directory -j 2 checks unit
+
+checks:
+	@$(MAKE) --no-print-directory -j 1 lint types layers
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -61,7 +61,8 @@ def open_page(browser, address, *, waits_for="correlation of prior and cost"):
     page.goto(address)
     if waits_for:
         page.get_by_text(waits_for).first.wait_for()
-        # Panel connects its widgets a moment after it has drawn them.
+        # Panel connects its widgets a moment after it has drawn them, later parts of a page included.
+        page.wait_for_function("Bokeh.documents.length > 0 && Bokeh.documents.every(document => document.is_idle)")
         page.wait_for_timeout(500)
     yield page
     context.close()

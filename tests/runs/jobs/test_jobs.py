@@ -19,7 +19,7 @@ def shelf(tmp_path):
     return JobShelf(tmp_path / "runs")
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "this took too long"
