@@ -1,20 +1,18 @@
 """The public API: `import designstudio as ds`."""
 
 import ast
-import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib.style
 import pytest
 
 import designstudio as ds
 from designstudio.core import configuration
-from designstudio.viz.figures import save_figure
 
 ROOT = Path(__file__).parents[1]
+STUDY = ROOT / "studies" / "quickstart" / "study.toml"
 
 
 def run_python(code, **environment):
@@ -149,29 +147,6 @@ def test_a_wrong_number_of_cores_in_the_environment_is_refused(monkeypatch):
         ds.configure()
 
 
-STUDY = ROOT / "studies" / "quickstart" / "study.toml"
-
-
-@pytest.fixture(scope="module")
-def evaluated():
-    return ds.evaluate(STUDY, fidelity="information", num_datasets=50)
-
-
-def check_presentation(result, *, contains, columns):
-    """What all results have in common."""
-    lines = repr(result).splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 100
-    page = result._repr_html_()
-    assert page.startswith("<div>")
-    for text in contains:
-        assert text in repr(result)
-        assert text in page
-    frame = result.to_frame()
-    assert len(frame)
-    assert set(columns) <= set(frame.columns)
-
-
 def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     code = "import jax; jax.devices(); import designstudio as ds; print(ds.evaluate({!r}, fidelity='information'))"
     printed, warned = run_python(code.format(str(STUDY)))
@@ -181,48 +156,3 @@ def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
     assert "wide-levels leaves least open" in printed
-
-
-def test_an_evaluation_shows_itself(evaluated):
-    columns = ("design", "quantity", "metric", "value", "mcse")
-    check_presentation(evaluated, contains=("two-levels", "RMSE of β", "50 data sets each"), columns=columns)
-    check_presentation(evaluated.evaluations[0], contains=("one-level-low", "RMSE of β"), columns=columns)
-
-
-def test_the_frame_of_an_evaluation_has_its_scores(evaluated):
-    frame = evaluated.to_frame().set_index(["design", "quantity", "metric"])
-    assert frame.index.is_unique
-    for evaluation in evaluated.evaluations:
-        name = evaluation.design.name
-        assert tuple(frame.loc[(name, "beta", "rmse")]) == pytest.approx(evaluation.recovery["beta"]["rmse"])
-        assert tuple(frame.loc[(name, "all", "remaining")]) == pytest.approx(evaluation.identifiability.remaining)
-        assert tuple(frame.loc[(name, "beta is not neutral", "power")]) == pytest.approx(
-            evaluation.power["beta is not neutral"]
-        )
-
-
-def test_an_evaluation_is_drawn(evaluated, tmp_path):
-    figure = evaluated.plot()
-    assert type(figure).__name__ == "Layout"
-    path = save_figure(figure, tmp_path / "recovery.png")
-    assert path.stat().st_size > 10_000
-    assert type(ds.plot(evaluated.evaluations[1], figure="coverage")).__name__ == "Layout"
-    with pytest.raises(ds.StudioError, match=r"Unknown figure 'recovry'. Available: recovery, contraction"):
-        evaluated.plot(figure="recovry")
-    with pytest.raises(ds.StudioError, match="There is no figure of a str"):
-        ds.plot("text")
-
-
-@pytest.fixture
-def arviz_plots(monkeypatch):
-    """arviz-plots, whose last version for Python 3.11 asks for a module that Matplotlib 3.11 has merged into another."""
-    if not hasattr(matplotlib.style, "core"):
-        monkeypatch.setattr(matplotlib.style, "core", matplotlib.style, raising=False)
-    return importlib.import_module("arviz_plots")
-
-
-def test_arviz_draws_the_posterior_of_a_simulated_participant(evaluated, arviz_plots):
-    tree = evaluated.evaluations[2].to_datatree()
-    assert tree["posterior"]["beta"].dims == ("chain", "draw")
-    plots = arviz_plots.plot_dist(tree, var_names=["mu_0", "beta"], backend="none")
-    assert set(plots.viz["plot"].data_vars) == {"mu_0", "beta"}

@@ -95,20 +95,17 @@ def print_plan(fit: "EmpiricalFit", study: "Study", notes: list[str]) -> None:
 
 def print_precision(precision: "xr.Dataset") -> None:
     """Planned against achieved, as a table."""
-    from designstudio.metrics.monte_carlo import Score  # noqa: PLC0415
+    from designstudio.fitting.plan import PRECISION_COLUMNS, tabulate_precision  # noqa: PLC0415
 
     caption = (
         f"Mean posterior sd: of {precision.attrs['num_simulated']} simulated participants, with its Monte Carlo error, and "
         f"of {precision.attrs['num_subjects']} subjects, with its standard error. Above 1: the pilot was less precise."
     )
     table = Table(title="Planned and achieved precision", caption=caption, box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("", "unit", "planned", "achieved", "achieved / planned"):
+    for name in PRECISION_COLUMNS:
         table.add_column(name, justify="left" if name in ("", "unit") else "right")
-    for k in range(precision.sizes["quantity"]):
-        row = precision.isel(quantity=k)
-        pairs = (("predicted_sd", "predicted_mcse"), ("achieved_sd", "achieved_se"), ("ratio", "ratio_se"))
-        cells = (str(Score(float(row[value]), float(row[error]))) for value, error in pairs)
-        table.add_row(str(row["symbol"].item()), str(row["unit"].item()), *cells)
+    for row in tabulate_precision(precision):
+        table.add_row(*row)
     Console().print(table)
 
 

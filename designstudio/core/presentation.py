@@ -116,4 +116,4 @@ def _count_rest(number: int, what: str) -> list[str]:
 
 
 def _wrap(text: str, *, first: str = "", rest: str = "") -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=rest)
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

@@ -2,19 +2,69 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.run import evaluate_design
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 STIMULUS_FIELDS = ("low", "high", "num_values")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PowerCurves(AbstractResult):
+    """The chance to reach each goal along variables of a design.
+
+    Attributes:
+        study: the question, with its fidelity and number of data sets.
+        design: which was varied.
+        points: `value` and `mcse` over goal and variables.
+    """
+
+    study: Study
+    design: Design
+    points: xr.Dataset
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What was varied."""
+        return tuple(str(dim) for dim in self.points["value"].dims if dim != "goal")
+
+    def overview(self) -> Overview:
+        """Goals side by side, a row for each point."""
+        points = self.points["value"].stack(point=self.variables)["point"].values.tolist()
+        places = [dict(zip(self.variables, p if isinstance(p, tuple) else (p,), strict=True)) for p in points]
+        goals = [str(goal) for goal in self.points["goal"].values]
+        study = self.study
+        return Overview(
+            title=study.title or "Power",
+            facts=f"Chance to reach each goal with {self.design.name}; {study.num_datasets} data sets a point, fidelity "
+            f"{study.fidelity}, seed {study.seed}. ± is the Monte Carlo error.",
+            columns=(", ".join(self.variables), *goals),
+            rows=tuple(
+                (", ".join(f"{value:g}" for value in place.values()), *(self._format(goal, place) for goal in goals))
+                for place in places
+            ),
+            hint="All numbers: .to_frame(). Curve, or contours over participants and trials: .plot(). Arrays: .points.",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a goal and point: columns goal, the variables, value, mcse."""
+        return self.points[["value", "mcse"]].to_dataframe().reset_index()
+
+    def _format(self, goal: str, place: dict[str, float]) -> str:
+        cell = self.points.sel({"goal": goal, **place})
+        return f"{float(cell['value']):.2f} ± {float(cell['mcse']):.2f}"
 
 
 def list_variables(design: Design) -> list[str]:

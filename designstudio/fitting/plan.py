@@ -5,10 +5,15 @@ The study is in the actor's unit, in which its boxes and priors are; its title s
 See `designstudio.fitting.population_summary` for what becomes of each parameter.
 """
 
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.run import evaluate_design
@@ -16,12 +21,61 @@ from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
 from designstudio.fitting.population_summary import summarize_population
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.metrics.monte_carlo import score_mean
+from designstudio.metrics.monte_carlo import Score, score_mean
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, UNIT_POWERS, Parameter
 from designstudio.study import Analysis, Known, Population, SearchPlan, Study
 from designstudio.study.study import AMORTIZED, EXACT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRECISION_COLUMNS = ("", "unit", "planned", "achieved", "achieved / planned")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Plan(AbstractResult):
+    """The study that a pilot suggests, and how well it predicts the pilot.
+
+    Attributes:
+        fit: of the pilot.
+        study: its population, its design, and a search for a better one.
+        notes: what someone who reads the study has to know.
+        precision: planned against achieved, as `compare_precision` gives it; None if that was not asked for.
+    """
+
+    fit: EmpiricalFit
+    study: Study
+    notes: tuple[str, ...]
+    precision: xr.Dataset | None
+
+    def overview(self) -> Overview:
+        """Planned against achieved precision."""
+        rows = () if self.precision is None else tuple(tabulate_precision(self.precision))
+        return Overview(
+            title=self.study.title,
+            facts="Posterior sd: planned, and achieved with subjects." if rows else "Not compared with the pilot.",
+            columns=PRECISION_COLUMNS,
+            rows=rows,
+            notes=self.notes,
+            hint="The study: .study, for evaluate, search and write_study. All numbers: .to_frame(). Figure: .plot().",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a quantity: predicted and achieved posterior sd with their errors, and the ratio."""
+        if self.precision is None:
+            raise StudioError("This plan was not compared with its pilot: plan with num_datasets of at least 10.")
+        return self.precision.to_dataframe().reset_index()
+
+
+def tabulate_precision(precision: xr.Dataset) -> Iterator[tuple[str, ...]]:
+    """A row for each quantity: symbol, unit, planned, achieved, and the ratio, with their errors."""
+    pairs = (("predicted_sd", "predicted_mcse"), ("achieved_sd", "achieved_se"), ("ratio", "ratio_se"))
+    for k in range(precision.sizes["quantity"]):
+        row = precision.isel(quantity=k)
+        cells = (str(Score(float(row[value]), float(row[error]))) for value, error in pairs)
+        yield str(row["symbol"].item()), str(row["unit"].item()), *cells
 
 
 def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -> Study:

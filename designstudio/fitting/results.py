@@ -1,15 +1,21 @@
 """What fits to real data say: per subject and cost, over subjects, and about the group."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 
+from designstudio.core.presentation import AbstractResult, Overview
+from designstudio.fitting.overview import describe_costs, describe_failures, frame_fit, tabulate_costs
 from designstudio.fitting.reading import LoadReport, Scale
 from designstudio.fitting.record import record_fit
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.summaries import summarize_posteriors
+from designstudio.fitting.units import restore_posterior
 from designstudio.model.likelihood.model import BehaviorModel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,8 +49,8 @@ class Failure(NamedTuple):
     reason: str
 
 
-@dataclasses.dataclass(frozen=True)
-class EmpiricalFit:
+@dataclasses.dataclass(frozen=True, repr=False)
+class EmpiricalFit(AbstractResult):
     """All fits to one set of data.
 
     Attributes:
@@ -94,6 +100,43 @@ class EmpiricalFit:
             rows = zip(self.subjects, verdicts["is_good"].values, verdicts["reason"].values, strict=True)
             failures += [Failure(subject, cost, str(reason)) for subject, is_good, reason in rows if not is_good]
         return failures
+
+    def overview(self) -> Overview:
+        """Which cost predicts best."""
+        columns, rows = tabulate_costs(self)
+        converged, *failed = describe_failures(self)
+        counted = f"{self.report.num_trials} trials of {len(self.subjects)} subjects, {len(self.conditions)} conditions."
+        return Overview(
+            title=self.name or "Fits",
+            facts=f"{counted} {converged}",
+            columns=columns,
+            rows=rows,
+            notes=tuple(note for note in (describe_costs(self), *self.notes, *failed) if note),
+            hint="Estimates of all subjects: .to_frame(). Figure: .plot(). Posteriors of a cost: .to_datatree(cost).",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Estimates of all subjects under all costs; see `designstudio.fitting.overview.frame_fit`."""
+        return frame_fit(self)
+
+    def to_datatree(self, cost: str | None = None) -> xr.DataTree:
+        """The posteriors of all subjects under one cost, in the unit of the data, as ArviZ takes them.
+
+        Args:
+            cost: which; by default the only one, or else the one that predicts best.
+
+        Returns:
+            The tree of `posteriors` with the dimension `subject` in place of `dataset`.
+        """
+        from designstudio.fitting.plan import choose_cost  # noqa: PLC0415  (plans are made of fits)
+
+        cost = choose_cost(self, cost)
+        tree = restore_posterior(self.posteriors[cost], self.models[cost], self.scale)
+
+        def label(node: xr.Dataset) -> xr.Dataset:
+            return node.swap_dims(dataset="subject").drop_vars("dataset") if "dataset" in node.dims else node
+
+        return tree.map_over_datasets(label)
 
     def summarize(self) -> xr.Dataset:
         """Mean, sd and 94 % interval (hdi_low, hdi_high) over (subject, cost, parameter), in the unit of the data.

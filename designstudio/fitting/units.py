@@ -6,11 +6,30 @@ import xarray as xr
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FixedValue
-from designstudio.model.parameters import NO_UNIT, Parameter
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import NO_UNIT, PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
 from designstudio.model.priors import AbstractPrior
 
 # From here on the mean stimuli of two conditions are so different that people may have noticed.
 OTHER_STIMULI = 1.1
+
+
+def name_unit(parameter: Parameter, unit: str) -> str:
+    """What a parameter is measured in when stimuli are in `unit`."""
+    return {STIMULUS_UNIT: unit, PER_STIMULUS_UNIT: f"1/{unit}"}.get(parameter.unit, parameter.unit)
+
+
+def restore_posterior(posterior: xr.DataTree, model: BehaviorModel, scale: Scale) -> xr.DataTree:
+    """The same fits, separate or pooled, with all draws of subjects in the unit of the data."""
+    draws = posterior["posterior"].to_dataset()
+    for parameter in model.parameters:
+        if parameter.name in model.priors:
+            restored = scale.restore(draws[parameter.name].astype(float), parameter)
+            units = name_unit(parameter, scale.unit)
+            draws[parameter.name] = restored.assign_attrs({**draws[parameter.name].attrs, "units": units})
+    tree = posterior.copy()
+    tree["posterior"] = xr.DataTree(draws)
+    return tree
 
 
 def convert_prior(prior: AbstractPrior, parameter: Parameter, scale: Scale) -> AbstractPrior:

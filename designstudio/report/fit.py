@@ -13,6 +13,7 @@ from designstudio.fitting.files import load_fit
 from designstudio.fitting.pilot import describe_pilot
 from designstudio.fitting.results import Comparison, EmpiricalFit
 from designstudio.fitting.summaries import INTERVAL, summarize_group
+from designstudio.fitting.units import name_unit
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import NO_UNIT
@@ -32,7 +33,6 @@ from designstudio.report.words import (
     start,
 )
 from designstudio.viz.designs import draw_designs
-from designstudio.viz.estimates import name_unit
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import draw_fit_shrinkage, draw_fit_subjects
 from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners

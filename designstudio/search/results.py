@@ -1,17 +1,22 @@
 """What a search has found."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.search.estimates import list_objectives
 from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
 from designstudio.search.job import get_plan
+from designstudio.search.overview import frame_search, tabulate_finalists
 from designstudio.search.records import COMPLETE, PRUNED, TrialRecord
 from designstudio.study import Objective, Study
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclasses.dataclass(frozen=True)
-class SearchResult:
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SearchResult(AbstractResult):
     """A search, finished or not.
 
     Attributes:
@@ -62,6 +67,27 @@ class SearchResult:
     def compilations(self) -> int:
         """Programs that were compiled while searching."""
         return sum(record.compiled for record in self.finished)
+
+    def overview(self) -> Overview:
+        """The finalists, or the best candidates of a search that is not finished."""
+        from designstudio.search.verdict import describe_search  # noqa: PLC0415  (sentences are about results)
+
+        columns, rows = tabulate_finalists(self)
+        plan = get_plan(self.question)
+        fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}"
+        return Overview(
+            title=self.question.title or "Search",
+            facts=f"{len(self.finished)} candidates by {plan.sampler}, fidelity {plan.fidelity}, seed {self.question.seed}; "
+            f"finalists on {fresh}. ± is the Monte Carlo error.",
+            columns=columns,
+            rows=rows,
+            notes=tuple(describe_search(self)),
+            hint="All candidates: .to_frame(). Figure: .plot(). Designs: .verification.finalists[0].design.",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Scores of all candidates; see `designstudio.search.overview.frame_search`."""
+        return frame_search(self)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

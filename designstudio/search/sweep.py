@@ -5,7 +5,7 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
@@ -14,6 +14,7 @@ from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
 from designstudio.core.fingerprint import as_plain, fingerprint
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import vary_design
@@ -21,6 +22,7 @@ from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.run import evaluate_design
 from designstudio.search.folder import RunFolder
 from designstudio.search.job import AbstractJob, Callback
+from designstudio.search.overview import format_score, frame_sweep
 from designstudio.search.pool import Source
 from designstudio.search.records import RECORD
 from designstudio.search.search_job import slugify
@@ -28,6 +30,9 @@ from designstudio.search.storage import close_storage
 from designstudio.search.workers import begin_run, check_workers, recover_stale, run_workers
 from designstudio.study import Study
 from designstudio.study.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SWEEP = "sweep"
 MOST_POINTS = 2000
@@ -66,8 +71,8 @@ class Grid:
         return design
 
 
-@dataclasses.dataclass(frozen=True)
-class SweepResult:
+@dataclasses.dataclass(frozen=True, repr=False)
+class SweepResult(AbstractResult):
     """Evaluations of all points that are done, as plain data.
 
     Attributes:
@@ -84,6 +89,28 @@ class SweepResult:
     def is_finished(self) -> bool:
         """Whether all points are done."""
         return len(self.points) == len(self.grid.points)
+
+    def overview(self) -> Overview:
+        """Points of the grid with their power."""
+        grid, goals = self.grid, list(dict.fromkeys(goal for _, evaluation in self.points for goal in evaluation["power"]))
+        rows = []
+        for values, evaluation in self.points:
+            gain = evaluation["identifiability"]["information_gain"]["all"]
+            cells = (format_score(score) for score in (gain, *(evaluation["power"].get(goal) for goal in goals)))
+            rows.append((", ".join(f"{value:g}" for value in values.values()), *cells))
+        return Overview(
+            title=self.question.title or "Sweep",
+            facts=f"{grid.design} over {', '.join(grid.along)}; {len(self.points)} of {len(grid.points)} points, "
+            f"{grid.num_datasets} data sets a point, fidelity {grid.fidelity}, "
+            f"seed {self.question.seed}. ± is the Monte Carlo error.",
+            columns=(", ".join(grid.along), "information gain (nats)", *(f"P({goal})" for goal in goals)),
+            rows=tuple(rows),
+            hint="All scores: .to_frame(). Figure: .plot().",
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Scores of all points; see `designstudio.search.overview.frame_sweep`."""
+        return frame_sweep(self)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -16,8 +16,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.fitting.reading import Scale
+from designstudio.fitting.units import name_unit
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
+from designstudio.model.parameters import Parameter
 from designstudio.viz.theme import QuantityLabel
 
 INTERVAL = 0.94
@@ -34,22 +35,6 @@ def label_parameters(model: BehaviorModel, unit: str, conditions: list[str]) -> 
             for k, condition in enumerate(conditions):
                 labels[f"{parameter.name}[{k}]"] = label._replace(symbol=f"{label.symbol}, {condition}")
     return labels
-
-
-def name_unit(parameter: Parameter, unit: str) -> str:
-    """What a parameter is measured in when stimuli are in `unit`."""
-    return {STIMULUS_UNIT: unit, PER_STIMULUS_UNIT: f"1/{unit}"}.get(parameter.unit, parameter.unit)
-
-
-def restore_posterior(posterior: xr.DataTree, model: BehaviorModel, scale: Scale) -> xr.DataTree:
-    """The same fits, separate or pooled, with all draws of subjects in the unit of the data."""
-    draws = posterior["posterior"].to_dataset()
-    for parameter in _list_free(model):
-        restored = scale.restore(draws[parameter.name].astype(float), parameter)
-        draws[parameter.name] = restored.assign_attrs({**draws[parameter.name].attrs, "units": scale.unit})
-    tree = posterior.copy()
-    tree["posterior"] = xr.DataTree(draws)
-    return tree
 
 
 def estimate_subjects(

@@ -11,10 +11,11 @@ import xarray as xr
 from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.predict import compare_prior_means, infer_cost_function, predict_responses
 from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.model.parameters import MU_0
 from designstudio.viz.cost_functions import draw_cost_functions
-from designstudio.viz.estimates import SHARED, estimate_group, estimate_subjects, label_parameters, restore_posterior
+from designstudio.viz.estimates import SHARED, estimate_group, estimate_subjects, label_parameters
 from designstudio.viz.families import name_cost
 from designstudio.viz.files import write_figures
 from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners

@@ -11,6 +11,7 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.results import Comparison
+from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
@@ -22,7 +23,6 @@ from designstudio.viz.estimates import (
     estimate_subjects,
     find_hdi,
     label_parameters,
-    restore_posterior,
 )
 from designstudio.viz.families import get_family, order_costs
 from designstudio.viz.figures import save_figure

@@ -1,0 +1,90 @@
+"""Searches and sweeps as tables: finalists for people, one row a number for programs."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from designstudio.metrics.monte_carlo import Score
+from designstudio.search.evaluate import describe_design
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from designstudio.search.results import SearchResult
+    from designstudio.search.sweep import SweepResult
+
+IN_SEARCH, FRESH = "search", "fresh"
+
+
+def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Heads and rows: the finalists and the study's own designs, with their objectives.
+
+    Before finalists were verified, these are the best candidates so far.
+    """
+    labels = [objective.label for objective in result.objectives]
+    columns = ("", "levels", "trials", "minutes", *(f"{label}, {when}" for label in labels for when in (IN_SEARCH, FRESH)))
+    if result.verification is None:
+        return columns, tuple(
+            _row(f"trial {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
+            for record in result.best
+        )
+    found = result.verification
+    rows = [
+        _row(
+            "winner" if place == found.winner and len(labels) == 1 else finalist.design.name,
+            describe_design(finalist.design),
+            [(str(finalist.trial.scores[label]), str(finalist.fresh[label])) for label in labels],
+        )
+        for place, finalist in enumerate(found.finalists)
+    ]
+    for evaluation, scores in zip(found.references, found.reference_scores, strict=True):
+        fresh = [("-", str(scores[label])) for label in labels]
+        rows.append(_row(evaluation.design.name, describe_design(evaluation.design), fresh))
+    return columns, tuple(rows)
+
+
+def frame_search(result: "SearchResult") -> "pd.DataFrame":
+    """Every score of every candidate: columns candidate, state, the variables, num_datasets, metric, value, mcse, stage.
+
+    `stage` is `search` for scores on the data sets that chose among candidates, and `fresh` for those of finalists on data
+    sets that had no part in choosing.
+    """
+    import pandas as pd  # noqa: PLC0415  (only tables need it)
+
+    rows: list[dict[str, Any]] = []
+    for record in result.records:
+        about = {"candidate": record.number, "state": record.state, **record.parameters}
+        about["num_datasets"] = record.num_datasets
+        for label, score in record.scores.items():
+            rows.append({**about, "metric": label, **score._asdict(), "stage": IN_SEARCH})
+    for finalist in () if result.verification is None else result.verification.finalists:
+        record = finalist.trial
+        about = {"candidate": record.number, "state": record.state, **record.parameters}
+        about["num_datasets"] = finalist.evaluation.num_datasets
+        for label, score in finalist.fresh.items():
+            rows.append({**about, "metric": label, **score._asdict(), "stage": FRESH})
+    return pd.DataFrame(rows)
+
+
+def frame_sweep(result: "SweepResult") -> "pd.DataFrame":
+    """Every score of a quantity and every power, at every point: columns of the variables, quantity, metric, value, mcse."""
+    import pandas as pd  # noqa: PLC0415
+
+    rows = []
+    for values, evaluation in result.points:
+        for quantity, scores in evaluation["recovery"].items():
+            rows += [{**values, "quantity": quantity, "metric": metric, **score} for metric, score in scores.items()]
+        rows += [{**values, "quantity": goal, "metric": "power", **score} for goal, score in evaluation["power"].items()]
+    return pd.DataFrame(rows)
+
+
+def format_score(score: Mapping[str, float | None] | None) -> str:
+    """A score of JSON as a cell."""
+    numbers = [None if score is None else score[key] for key in ("value", "mcse")]
+    return str(Score(*(math.nan if number is None else number for number in numbers)))
+
+
+def _row(name: str, design: dict[str, Any], scores: list[tuple[str, str]]) -> tuple[str, ...]:
+    levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values())
+    trials = " + ".join(str(count) for count in design["trials"])
+    return (name, levels or "-", trials, f"{design['minutes']:.1f}", *(cell for pair in scores for cell in pair))
