@@ -45,14 +45,14 @@ def describe_population(fit: EmpiricalFit, study: Study) -> list[str]:
     for parameter in get_cost(study.cost).all_parameters:
         name = f"{parameter.symbol}, {parameter.meaning}"
         if parameter.name in study.population.priors:
-            sentences.append(f"{name}: {_say(fit, parameter, study.population.priors[parameter.name])}.")
+            sentences.append(f"{name}: {_format_prior(fit, parameter, study.population.priors[parameter.name])}.")
             continue
         parts = []
         for condition in pilot.conditions:
             if parameter.name in condition.levels:
                 parts.append(f"{condition.levels[parameter.name]:.3g} in {condition.name}")
             elif parameter.name in condition.population:
-                parts.append(f"{_say(fit, parameter, condition.population[parameter.name])} in {condition.name}")
+                parts.append(f"{_format_prior(fit, parameter, condition.population[parameter.name])} in {condition.name}")
         sentences.append(f"{name}: {'; '.join(parts)}.")
     return sentences
 
@@ -68,14 +68,14 @@ def describe_design(study: Study) -> str:
     )
 
 
-def _say(fit: EmpiricalFit, parameter: Parameter, prior: AbstractPrior) -> str:
+def _format_prior(fit: EmpiricalFit, parameter: Parameter, prior: AbstractPrior) -> str:
     if isinstance(prior, Constant):
-        return f"always {prior.value:.3g}{_say_unit(fit, parameter)}"
+        return f"always {prior.value:.3g}{_format_unit(fit, parameter)}"
     low, middle, high = (float(end) for end in prior.quantile(np.array(ENDS)))
-    return f"{middle:.3g}, 90 % of people from {low:.3g} to {high:.3g}{_say_unit(fit, parameter)}"
+    return f"{middle:.3g}, 90 % of people from {low:.3g} to {high:.3g}{_format_unit(fit, parameter)}"
 
 
-def _say_unit(fit: EmpiricalFit, parameter: Parameter) -> str:
+def _format_unit(fit: EmpiricalFit, parameter: Parameter) -> str:
     if parameter.unit == NO_UNIT:
         return ""
     return f" {parameter.unit.replace(STIMULUS_UNIT, f'× {fit.scale.actor_unit}')}"

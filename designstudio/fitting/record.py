@@ -61,7 +61,7 @@ def _record_subjects(fit: "EmpiricalFit") -> dict[str, Any]:
     labels = [str(label) for label in summary["parameter"].values]
     records: dict[str, Any] = {subject: {} for subject in fit.subjects}
     for j, (cost, posterior) in enumerate(fit.posteriors.items()):
-        verdicts = _judge(posterior)
+        verdicts = _describe_fits(posterior)
         for i, subject in enumerate(fit.subjects):
             rows = zip(labels, numbers[i, j].tolist(), strict=True)
             parameters = {label: dict(zip(STATISTICS, row, strict=True)) for label, row in rows if not math.isnan(row[0])}
@@ -69,7 +69,7 @@ def _record_subjects(fit: "EmpiricalFit") -> dict[str, Any]:
     return records
 
 
-def _judge(posterior: xr.DataTree) -> list[dict[str, Any]]:
+def _describe_fits(posterior: xr.DataTree) -> list[dict[str, Any]]:
     """For each subject, how well left-out trials are predicted, and whether the fit can be used."""
     diagnostics, loo = posterior["diagnostics"].to_dataset(), posterior["loo"].to_dataset()
     elpd, num_trials = loo["elpd"].sum("trial").values, loo["elpd"].notnull().sum("trial").values

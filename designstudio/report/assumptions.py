@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import NO_UNIT, analysis_priors
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
+from designstudio.report.formatting import MISSING, explain
 from designstudio.report.pictures import draw
-from designstudio.report.words import MISSING, explain
 from designstudio.study import Known, Study
 from designstudio.study.design import Condition, Design
 from designstudio.viz.designs import draw_designs
@@ -117,14 +117,14 @@ def describe_analysis(study: Study, changed: set[str]) -> dict[str, str]:
     said = {}
     for name, prior in analysis_priors(get_cost(study.cost).all_parameters).replace(**analysis.priors).items():
         if name in analysis.known:
-            said[name] = _say_known(analysis.known[name])
+            said[name] = _format_known(analysis.known[name])
         else:
             is_own = (name in changed or name in analysis.per_condition) and name not in analysis.shared
             said[name] = f"{prior}{', in each condition' if is_own else ''}"
     return said
 
 
-def _say_known(known: Known) -> str:
+def _format_known(known: Known) -> str:
     if known.value is not None:
         return f"known to be {known.value:g}"
     return "known" if known.factor == 1 else f"taken to be {known.factor:g} times what it is"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from designstudio.report.blocks import Block, Heading, Passage, Section, Words, make_table
-from designstudio.report.words import say_settings
+from designstudio.report.formatting import format_settings
 from designstudio.viz.runs import RunRecord
 
 CITATION = (
@@ -32,15 +32,18 @@ def describe_computing(
         *times,
         Heading("Settings"),
         make_table(
-            ("setting", "value"), [("seed", str(seed)), *say_settings(settings)], "All settings as they were used.", (0, 1)
+            ("setting", "value"),
+            [("seed", str(seed)), *format_settings(settings)],
+            "All settings as they were used.",
+            (0, 1),
         ),
         Heading("Versions"),
-        make_table(("package", "version"), list((run.versions or versions).items()), _say_when(run), (0, 1)),
+        make_table(("package", "version"), list((run.versions or versions).items()), _format_when(run), (0, 1)),
     ]
     return Section("Settings and versions", tuple(blocks))
 
 
-def _say_when(run: RunRecord) -> str:
+def _format_when(run: RunRecord) -> str:
     return (
         f"With what the run was made. It was finished at {run.finished}." if run.finished else "With what the run was made."
     )

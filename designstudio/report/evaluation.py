@@ -12,8 +12,8 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Figure, Page, Section, Words
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
+from designstudio.report.formatting import count, join_words
 from designstudio.report.pictures import draw, has, take
-from designstudio.report.words import count, join_words
 from designstudio.study import Study
 from designstudio.viz.identifiability import draw_correlations
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery

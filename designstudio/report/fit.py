@@ -21,17 +21,17 @@ from designstudio.report import methods
 from designstudio.report.assumptions import MODEL
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
-from designstudio.report.pictures import draw
-from designstudio.report.words import (
+from designstudio.report.formatting import (
     MISSING,
     count,
     explain,
+    format_number,
+    format_score,
+    format_share,
     join_words,
-    say_number,
-    say_score,
-    say_share,
     start,
 )
+from designstudio.report.pictures import draw
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import draw_fit_shrinkage, draw_fit_subjects
@@ -97,8 +97,8 @@ def _summarize(fit: EmpiricalFit) -> list[str]:
         total = comparison.total
         order = total["cost"].values[np.argsort(-np.nan_to_num(total["elpd"].values, nan=-np.inf), kind="stable")]
         best, second = (total.sel(cost=cost) for cost in order[:2])
-        behind = say_score(Score(float(second["difference"]), float(second["difference_se"])))
-        won = say_score(Score(float(best["share_won"]), float(best["share_won_se"])))
+        behind = format_score(Score(float(second["difference"]), float(second["difference_se"])))
+        won = format_score(Score(float(best["share_won"]), float(best["share_won_se"])))
         sentences.insert(
             0,
             f"The {name_cost(str(order[0]))} cost predicts left-out trials best and wins a share of {won} of the "
@@ -135,7 +135,7 @@ def _describe_priors(fit: EmpiricalFit) -> Section:
         for parameter in model.parameters:
             unit = name_unit(parameter, fit.scale.actor_unit)
             if parameter.name in fit.request.fixed:
-                assumed = _say_fixed(fit.request.fixed[parameter.name], fit.scale.unit)
+                assumed = _format_fixed(fit.request.fixed[parameter.name], fit.scale.unit)
             else:
                 own = ", in each condition" if parameter.name in model.per_condition else ""
                 assumed = f"{model.priors[parameter.name]}{own}"
@@ -150,7 +150,7 @@ def _describe_priors(fit: EmpiricalFit) -> Section:
     return Section("Costs and priors", blocks)
 
 
-def _say_fixed(value: Any, unit: str) -> str:
+def _format_fixed(value: Any, unit: str) -> str:
     if isinstance(value, float | int):
         return f"known to be {value:g}"
     return f"known, for each {join_words([str(dim) for dim in value.dims])}, from a table in the unit of the data ({unit})"
@@ -164,9 +164,9 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
     for cost in order:
         row = {str(name): float(total[name].sel(cost=cost)) for name in total.data_vars}
         pairs = (("elpd", "elpd_se"), ("difference", "difference_se"), ("share_won", "share_won_se"))
-        elpd, behind, won = (say_score(Score(row[value], row[error])) for value, error in pairs)
+        elpd, behind, won = (format_score(Score(row[value], row[error])) for value, error in pairs)
         behind = behind if row["difference"] else "best"
-        rows.append((name_cost(str(cost)), elpd, behind, won, say_share(row["weight"])))
+        rows.append((name_cost(str(cost)), elpd, behind, won, format_share(row["weight"])))
     num = len(fit.subjects) - comparison.num_undecided
     caption = (
         f"Sums over the {num} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd is the log "
@@ -176,10 +176,10 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
     families = [
         (
             str(family),
-            say_score(
+            format_score(
                 Score(*(float(comparison.families[name].sel(family=family)) for name in ("share_won", "share_won_se")))
             ),
-            say_share(float(comparison.families["weight"].sel(family=family))),
+            format_share(float(comparison.families["weight"].sel(family=family))),
         )
         for family in comparison.families["family"].values
     ]
@@ -201,7 +201,7 @@ def _tabulate_subjects(comparison: Comparison) -> list[Block]:
         rows = []
         for subject in table["subject"].values:
             cells = [table.sel(subject=subject, cost=cost) for cost in part]
-            rows.append((str(subject), *(_say_behind(cell) for cell in cells)))
+            rows.append((str(subject), *(_format_behind(cell) for cell in cells)))
         caption = (
             "How far each cost is behind the best one of each subject, in elpd; ± is its standard error over trials. A dash "
             "is a fit that failed."
@@ -210,9 +210,9 @@ def _tabulate_subjects(comparison: Comparison) -> list[Block]:
     return blocks
 
 
-def _say_behind(cell: Any) -> str:
+def _format_behind(cell: Any) -> str:
     difference, error = float(cell["difference"]), float(cell["difference_se"])
-    return "best" if difference == 0 else say_score(Score(difference, error))
+    return "best" if difference == 0 else format_score(Score(difference, error))
 
 
 def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
@@ -245,11 +245,11 @@ def _list_estimates(one: dict[str, Any], labels: Sequence[str]) -> list[str]:
     cells = []
     for label in labels:
         numbers = one["parameters"].get(label)
-        cells.append(
-            MISSING
-            if numbers is None
-            else f"{say_number(numbers['mean'])}\n{say_number(numbers['hdi_low'])} to {say_number(numbers['hdi_high'])}"
-        )
+        if numbers is None:
+            cells.append(MISSING)
+            continue
+        mean, low, high = (format_number(numbers[name]) for name in ("mean", "hdi_low", "hdi_high"))
+        cells.append(f"{mean}\n{low} to {high}")
     ess = one["ess_min"]
     error = MISSING if not ess or not math.isfinite(ess) else f"{100 / math.sqrt(ess):.1f}% of sd"
     return [*cells, error, "good" if one["is_good"] else "failed"]
@@ -267,8 +267,8 @@ def _describe_group(fit: EmpiricalFit) -> Section:
         rows = []
         for label, entry in summarize_group(pooled, fit.models[cost], fit.conditions, fit.scale).items():
             median, spread = entry["median"], entry["spread"]
-            interval = f"{say_number(median['hdi_low'])} to {say_number(median['hdi_high'])}"
-            rows.append((label, say_number(median["mean"]), interval, say_score(Score(spread["mean"], spread["sd"]))))
+            interval = f"{format_number(median['hdi_low'])} to {format_number(median['hdi_high'])}"
+            rows.append((label, format_number(median["mean"]), interval, format_score(Score(spread["mean"], spread["sd"]))))
         caption = (
             f"The group under the {name_cost(cost)} cost: median subject in the unit of the data ({fit.scale.unit}) "
             f"with its {INTERVAL:.0%} interval, and the spread of subjects on the scale of the group ± its posterior sd."

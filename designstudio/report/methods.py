@@ -7,12 +7,12 @@ from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.summaries import INTERVAL
 from designstudio.model.costs import get_cost
 from designstudio.report.assumptions import describe_analysis, describe_population
+from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
-from designstudio.report.words import count, join_words, say_score, spell
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.viz.families import name_cost
-from designstudio.viz.words import label_objective, label_parameter
+from designstudio.viz.search_labels import label_objective, label_parameter
 
 MODEL = (
     "In this model a stimulus s gives a noisy measurement m ~ LogNormal(log s, σ), which is combined with the prior belief "
@@ -32,10 +32,10 @@ def write_evaluation(study: Study, evaluations: Evaluations) -> str:
         f"(2025). {MODEL}",
         f"{'It was' if num == 1 else 'They were'} {_join_designs(study, study.designs)}.",
         f"For {'the design' if num == 1 else 'each design'}, {num_datasets} participants were simulated; "
-        f"{_say_population(study, study.designs)}.",
-        _say_fit(study, study.designs, first["fidelity"], first["settings"]),
-        _say_scores(study, evaluations),
-        _say_failures(evaluations),
+        f"{_describe_population(study, study.designs)}.",
+        _describe_fit(study, study.designs, first["fidelity"], first["settings"]),
+        _describe_scores(study, evaluations),
+        _describe_failures(evaluations),
         f"The seed of all random numbers was {study.seed}.",
     ]
     return " ".join(sentences)
@@ -74,14 +74,14 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
         f"Optuna's sampler '{result['sampler']}' proposed {count(num_tried, 'design')}{screened}, each scored on up to "
         f"{result['datasets']} simulated participants by the fidelity '{result['fidelity']}'{raced}.",
         f"The aim was to {join_words(goals)}, subject to {join_words(constraints)}.",
-        f"As for the simulated participants, {_say_population(study, study.designs, levels)}.",
+        f"As for the simulated participants, {_describe_population(study, study.designs, levels)}.",
     ]
     if evaluations:
-        sentences += _say_finalists(study, result, objectives, evaluations, levels)
+        sentences += _describe_finalists(study, result, objectives, evaluations, levels)
     return " ".join([*sentences, f"The seed of all random numbers was {study.seed}."])
 
 
-def _say_finalists(
+def _describe_finalists(
     study: Study, result: Mapping[str, Any], objectives: Sequence[Objective], evaluations: Evaluations, levels: Sequence[str]
 ) -> list[str]:
     first = next(iter(evaluations.values()))
@@ -91,18 +91,18 @@ def _say_finalists(
     sentences = [
         f"{names} scored again{references} on {first['num_datasets']} fresh simulated participants each, which had no "
         "part in choosing them.",
-        _say_fit(study, study.designs, first["fidelity"], first["settings"], levels),
+        _describe_fit(study, study.designs, first["fidelity"], first["settings"], levels),
     ]
     if len(objectives) == 1:
         winner = next(finalist for finalist in result["finalists"] if finalist["number"] == result["winner"])
         design, label = winner["design"], objectives[0].label
         trials = " + ".join(map(str, design["trials"]))
         sentences.append(
-            f"The winner has {trials} trials per participant{_say_levels(design['levels'])}, stimuli {design['stimuli']}; "
-            f"its {label_objective(objectives[0], study).symbol} on the fresh participants is "
-            f"{say_score(winner['fresh'][label])} (± Monte Carlo standard error)."
+            f"The winner has {trials} trials per participant{_describe_levels(design['levels'])}, "
+            f"stimuli {design['stimuli']}; its {label_objective(objectives[0], study).symbol} on the fresh participants is "
+            f"{format_score(winner['fresh'][label])} (± Monte Carlo standard error)."
         )
-    return [*sentences, _say_failures(evaluations)]
+    return [*sentences, _describe_failures(evaluations)]
 
 
 def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluations: Evaluations) -> str:
@@ -114,10 +114,10 @@ def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluat
         f"{_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
         f"As it stands, it is {_join_designs(study, [design])}.",
         f"At each of {count(len(evaluations), 'point')}, {first['num_datasets']} participants were simulated; "
-        f"{_say_population(study, [design])}.",
-        _say_fit(study, [design], first["fidelity"], first["settings"]),
-        _say_scores(study, evaluations),
-        _say_failures(evaluations),
+        f"{_describe_population(study, [design])}.",
+        _describe_fit(study, [design], first["fidelity"], first["settings"]),
+        _describe_scores(study, evaluations),
+        _describe_failures(evaluations),
         f"The seed of all random numbers was {study.seed}.",
     ]
     return " ".join(sentences)
@@ -154,7 +154,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     num_failed, num_fits = len(fit.failures), len(fit.subjects) * len(fit.posteriors)
     sentences += [
         f"The priors, with μ₀ in units of {fit.scale.actor_unit}, were {join_words(said)}.",
-        _say_sampler(request.settings.as_dict(), "participant"),
+        _describe_sampler(request.settings.as_dict(), "participant"),
         f"Estimates are posterior means with {INTERVAL:.0%} intervals of highest density.",
     ]
     if fit.comparison is not None:
@@ -177,10 +177,10 @@ def _find_version(evaluations: Evaluations) -> str:
 
 def _join_designs(study: Study, designs: Sequence[Design]) -> str:
     symbols = {p.name: p.symbol for p in get_cost(study.population.cost or study.cost).all_parameters}
-    return "; ".join(_say_design(design, symbols) for design in designs)
+    return "; ".join(_describe_design(design, symbols) for design in designs)
 
 
-def _say_design(design: Design, symbols: Mapping[str, str]) -> str:
+def _describe_design(design: Design, symbols: Mapping[str, str]) -> str:
     """A design with its trials, levels and stimuli."""
     parts = []
     for condition in design.conditions:
@@ -195,18 +195,18 @@ def _say_design(design: Design, symbols: Mapping[str, str]) -> str:
     return f"{design.name}, with {count(design.num_trials, 'trial')} per participant{detail}{people}{shared}"
 
 
-def _say_levels(levels: Sequence[Mapping[str, float]]) -> str:
+def _describe_levels(levels: Sequence[Mapping[str, float]]) -> str:
     said = [f"{label_parameter(name).symbol} = {value:g}" for level in levels for name, value in level.items()]
     return f" at {join_words(said)}" if said else ""
 
 
-def _say_population(study: Study, designs: Sequence[Design], levels: Sequence[str] = ()) -> str:
+def _describe_population(study: Study, designs: Sequence[Design], levels: Sequence[str] = ()) -> str:
     cost = get_cost(study.population.cost or study.cost)
     set_by_design = {name for design in designs for name in design.levels} | set(levels)
     own = {name for design in designs for name in design.own_parameters}
     symbols = {parameter.name: parameter.symbol for parameter in cost.all_parameters}
     values = describe_population(study, set_by_design, own)
-    said = [f"{symbols[name]} {_say_source(value)}" for name, value in values.items()]
+    said = [f"{symbols[name]} {_describe_source(value)}" for name, value in values.items()]
     slips = [
         f"{rate:.1%} of the trials were {kind}"
         for rate, kind in ((study.population.lapse_rate, "lapses"), (study.population.outlier_rate, "outliers"))
@@ -218,13 +218,13 @@ def _say_population(study: Study, designs: Sequence[Design], levels: Sequence[st
     )
 
 
-def _say_source(value: str) -> str:
+def _describe_source(value: str) -> str:
     if value.startswith("always "):
         return f"= {value.removeprefix('always ')}"
     return f"~ {value}" if "(" in value else value
 
 
-def _say_fit(
+def _describe_fit(
     study: Study, designs: Sequence[Design], fidelity: str, settings: Mapping[str, Any], levels: Sequence[str] = ()
 ) -> str:
     changed = {name for design in designs for name in (*design.levels, *design.own_parameters)} | set(levels)
@@ -236,13 +236,13 @@ def _say_fit(
     how = (
         "Posteriors were predicted from the expected Fisher information and the prior, without simulating responses."
         if fidelity == "information"
-        else _say_sampler(settings, "data set")
+        else _describe_sampler(settings, "data set")
     )
     assumed = f"The analysis assumed the {name_cost(cost.name)} cost and the priors {join_words(priors)}"
     return f"{how} {assumed}{f'; {join_words(known)}' if known else ''}."
 
 
-def _say_sampler(settings: Mapping[str, Any], what: str) -> str:
+def _describe_sampler(settings: Mapping[str, Any], what: str) -> str:
     """How posteriors were sampled, and when a fit counts."""
     draws = f"{settings['num_chains']} {{}} of {settings['num_draws']:,} draws each"
     ess, khat, rhat = (f"{settings[name]:g}" for name in ("min_ess", "max_khat", "max_rhat"))
@@ -260,7 +260,7 @@ def _say_sampler(settings: Mapping[str, Any], what: str) -> str:
             return f"Each {what} was fitted by {how}; {used}."
 
 
-def _say_scores(study: Study, evaluations: Evaluations) -> str:
+def _describe_scores(study: Study, evaluations: Evaluations) -> str:
     goals = f" Power is the chance that {join_words([str(goal) for goal in study.goals])}." if study.goals else ""
     return (
         f"Recovery was scored by bias and root mean squared error of the posterior mean and by the coverage of "
@@ -269,7 +269,7 @@ def _say_scores(study: Study, evaluations: Evaluations) -> str:
     )
 
 
-def _say_failures(evaluations: Evaluations) -> str:
+def _describe_failures(evaluations: Evaluations) -> str:
     failed = sum(evaluation["convergence"]["failed"] for evaluation in evaluations.values())
     total = sum(evaluation["num_datasets"] for evaluation in evaluations.values())
     if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):

@@ -6,7 +6,7 @@ from typing import Any
 from designstudio.core.durations import format_duration
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.words import name_quantity, name_symbol, say_number, say_score
+from designstudio.report.formatting import format_number, format_score, name_quantity, name_symbol
 from designstudio.study import Study
 
 # By the names of designs, as `Evaluation.as_dict` has them.
@@ -33,7 +33,7 @@ def tabulate_recovery(study: Study, evaluations: Evaluations) -> Table:
     groups = []
     for name in names:
         rows = [
-            (design, *(say_score(evaluation["recovery"][name].get(score)) for score in shown))
+            (design, *(format_score(evaluation["recovery"][name].get(score)) for score in shown))
             for design, evaluation in evaluations.items()
             if name in evaluation["recovery"]
         ]
@@ -61,11 +61,11 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
     rows = [
         (
             design,
-            say_score(one["prior_cost"].get("correlation")),
-            say_score(one["prior_cost"].get("confounding")),
-            say_score(one["information_gain"].get("prior_cost")),
-            say_score(one["information_gain"].get("all")),
-            say_score(one["weakest_direction"]["remaining"]),
+            format_score(one["prior_cost"].get("correlation")),
+            format_score(one["prior_cost"].get("confounding")),
+            format_score(one["information_gain"].get("prior_cost")),
+            format_score(one["information_gain"].get("all")),
+            format_score(one["weakest_direction"]["remaining"]),
         )
         for design, one in found.items()
     ]
@@ -87,10 +87,10 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
     names = list(dict.fromkeys(name for one in found.values() for name in one["confounding"]))
     for start in range(0, len(names), MOST_COLUMNS):
         part = names[start : start + MOST_COLUMNS]
-        cells = [(design, *(say_score(one["confounding"].get(name)) for name in part)) for design, one in found.items()]
+        cells = [(design, *(format_score(one["confounding"].get(name)) for name in part)) for design, one in found.items()]
         caption = f"Confounding factor of each parameter: its posterior sd over the sd if all others were known. {ERROR}"
         blocks.append(make_table(("design", *(name_symbol(study, name) for name in part)), cells, caption))
-    directions = [f"{design}: {_say_direction(study, one)}." for design, one in found.items()]
+    directions = [f"{design}: {_format_direction(study, one)}." for design, one in found.items()]
     return [
         *blocks,
         Words(("The combination of parameters that the data know worst, in logarithms:",)),
@@ -98,7 +98,7 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
     ]
 
 
-def _say_direction(study: Study, found: Mapping[str, Any]) -> str:
+def _format_direction(study: Study, found: Mapping[str, Any]) -> str:
     """Which parameters make up the weakest direction; those that move the same way have the same sign."""
     loadings = found["weakest_direction"]["loadings"]
     parts = [
@@ -115,7 +115,7 @@ def describe_power(study: Study, evaluations: Evaluations) -> Section:
     if not goals:
         return Section("Power", (Words(("The study has no goals, so there is no power to report.",)),))
     groups = tuple(
-        (goal, tuple((design, say_score(evaluation["power"].get(goal))) for design, evaluation in evaluations.items()))
+        (goal, tuple((design, format_score(evaluation["power"].get(goal))) for design, evaluation in evaluations.items()))
         for goal in goals
     )
     details = [f"{goal.label}: {goal}." for goal in study.goals]
@@ -133,7 +133,7 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
     for design, evaluation in evaluations.items():
         went = evaluation["convergence"]
         counts = (evaluation["num_datasets"], went["converged"], went["refitted"], went["failed"])
-        rows.append((design, *map(str, counts), say_number(went["max_rhat"], 4)))
+        rows.append((design, *map(str, counts), format_number(went["max_rhat"], 4)))
         reasons += [f"{design}, {count} of {counts[0]}: {reason}." for reason, count in went["reasons"].items()]
     caption = (
         "Fits of all simulated data sets. Those that failed are in no score; refitted ones needed more than the fast stage."
@@ -166,7 +166,12 @@ def describe_calibration(evaluations: Evaluations) -> list[Block]:
         found = evaluation.get("calibration")
         if found:
             rows = [
-                (name, say_number(one["max_deviation"]), say_number(one["band_used"]), "yes" if one["is_inside"] else "no")
+                (
+                    name,
+                    format_number(one["max_deviation"]),
+                    format_number(one["band_used"]),
+                    "yes" if one["is_inside"] else "no",
+                )
                 for name, one in found.items()
             ]
             groups.append((design, tuple(rows)))
@@ -186,7 +191,7 @@ def describe_model_recovery(evaluations: Evaluations) -> list[Block]:
         recovery = evaluation.get("model_recovery")
         if recovery:
             costs = list(next(iter(recovery["confusion"].values())))
-            rows = [(made, *(say_score(row.get(cost)) for cost in costs)) for made, row in recovery["confusion"].items()]
+            rows = [(made, *(format_score(row.get(cost)) for cost in costs)) for made, row in recovery["confusion"].items()]
             caption = f"{design}: share of data sets of the cost on the left that each cost wins by leave-one-out. {ERROR}"
             blocks.append(make_table(("simulated", *costs), rows, caption))
     return blocks

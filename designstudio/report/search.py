@@ -10,14 +10,14 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, tabulate_designs
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
+from designstudio.report.formatting import MISSING, count, format_score, join_words, start
 from designstudio.report.pictures import take
-from designstudio.report.words import MISSING, count, join_words, say_score, start
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
 from designstudio.viz.runs import RunRecord
-from designstudio.viz.words import format_direction, label_objective, name_variable
+from designstudio.viz.search_labels import format_direction, label_objective, name_variable
 
 COMPLETE, PRUNED = "complete", "pruned"
 
@@ -43,7 +43,7 @@ def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: Run
     evaluations = {name: finalist["evaluation"] for name, finalist in finalists.items()} | references
     levels = [plan.space.parameter] if plan.space.parameter else []
     sections = [
-        Section("Summary", _say_found(result, run, finalists)),
+        Section("Summary", _describe_found(result, run, finalists)),
         Section("What was searched", tuple(_describe_plan(study, plan, objectives))),
         describe_assumptions(study, study.designs, levels),
         Section("Finalists", tuple(_describe_finalists(folder, study, plan, result, objectives, finalists))),
@@ -95,7 +95,7 @@ def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Objective]) -> str
     return f"Which design has {join_words(aims)}{within}?"
 
 
-def _say_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
+def _describe_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
     sentences = list(run.sentences)
     if not sentences:
         sentences = [f"{count(len(result['trials']), 'design')} were tried."]
@@ -111,9 +111,9 @@ def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Objectiv
     space = plan.space
     rows = []
     if space.parameter is not None and space.level is not None:
-        rows.append((f"value of each level ({space.parameter})", *_say_variable(space.level)))
+        rows.append((f"value of each level ({space.parameter})", *_format_variable(space.level)))
     for name, variable in space.variables.items():
-        rows.append((name_variable(name).axis, *_say_variable(variable)))
+        rows.append((name_variable(name).axis, *_format_variable(variable)))
     rows.append(("seconds a trial", f"{space.seconds_per_trial:g}", "fixed"))
     blocks: list[Block] = [
         make_table(("objective", "direction"), aims, "What the search was for.", (0, 1)),
@@ -127,7 +127,7 @@ def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Objectiv
     return blocks
 
 
-def _say_variable(variable: Variable) -> tuple[str, str]:
+def _format_variable(variable: Variable) -> tuple[str, str]:
     if isinstance(variable, Range):
         step = f", in steps of {variable.step:g}" if variable.step is not None else ""
         return f"{variable.low:g} to {variable.high:g}{step}", "searched"
@@ -151,10 +151,10 @@ def _describe_finalists(
     for objective in objectives:
         label = objective.label
         rows = [
-            (name, str(f["number"]), say_score(f["search"][label]), say_score(f["fresh"][label]))
+            (name, str(f["number"]), format_score(f["search"][label]), format_score(f["fresh"][label]))
             for name, f in finalists.items()
         ]
-        rows += [(r["evaluation"]["name"], MISSING, MISSING, say_score(r["fresh"][label])) for r in result["references"]]
+        rows += [(r["evaluation"]["name"], MISSING, MISSING, format_score(r["fresh"][label])) for r in result["references"]]
         caption = (
             f"{start(label_objective(objective, study).axis)}; {format_direction(objective)}. The search score chose the "
             f"finalists and flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, "
@@ -174,7 +174,7 @@ def _compare(result: Mapping[str, Any]) -> list[Block]:
     """How many times smaller the errors of the winner are than those of the study's designs."""
     ratios = result.get("rmse_ratios") or {}
     names = list(dict.fromkeys(name for row in ratios.values() for name in row))
-    rows = [(design, *(say_score(row.get(name)) for name in names)) for design, row in ratios.items()]
+    rows = [(design, *(format_score(row.get(name)) for name in names)) for design, row in ratios.items()]
     caption = (
         f"How many times smaller the RMSE of the winner is than that of each design, paired by data set. {scores.ERROR}"
     )

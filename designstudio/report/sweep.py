@@ -9,8 +9,8 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
+from designstudio.report.formatting import count, format_score, join_words
 from designstudio.report.pictures import has, take
-from designstudio.report.words import count, join_words, say_score
 from designstudio.study import Study
 from designstudio.viz.runs import RunRecord
 
@@ -80,7 +80,7 @@ def _describe_power(folder: Path, study: Study, along: Mapping[str, Any], points
     rows = [
         (
             *(f"{point['values'][name]:g}" for name in along),
-            *(say_score(point["evaluation"]["power"].get(goal)) for goal in goals),
+            *(format_score(point["evaluation"]["power"].get(goal)) for goal in goals),
         )
         for point in points
     ]

@@ -17,8 +17,8 @@ from designstudio.errors import StudioError
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study.design import Design, Stimuli
 from designstudio.viz import figures, theme
+from designstudio.viz.search_labels import label_parameter
 from designstudio.viz.theme import BLUE
-from designstudio.viz.words import label_parameter
 
 AXES_INCHES = (2.7, 1.9)
 # More strokes than this would be a solid block.

@@ -204,7 +204,7 @@ def frame_bare(overlay: hv.Overlay, **options: Any) -> hv.Overlay:
     return frame_panel(overlay, xlabel="", ylabel="", **hidden, **options)
 
 
-def say_instead(text: str, *, title: str = "") -> hv.Layout:
+def draw_message(text: str, *, title: str = "") -> hv.Layout:
     """A figure that says why there is nothing to see."""
     axes = (3.0, 1.0)
     labels = style_texts(hv.Labels([(0.5, 0.5, text)]), REFERENCE_COLOR)

@@ -23,8 +23,8 @@ from designstudio.viz.fresh import (
     read_values,
 )
 from designstudio.viz.history import SIZE, orient
+from designstudio.viz.search_labels import label_objective
 from designstudio.viz.theme import BLUE, REFERENCE_COLOR, Series
-from designstudio.viz.words import label_objective
 
 AXES_INCHES = (3.9, 2.7)
 ON_FRONT = Series("unbeaten", BLUE, "o")
@@ -84,7 +84,7 @@ def draw_front(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] 
     fresh = list_fresh(result) if fresh is None else fresh
     fronts = {across: compute_front(result, across, up) for across in others}
     if not any(front.number.size for front in fronts.values()):
-        return figures.say_instead("No design keeps to all constraints yet.", title=title or result.question.title)
+        return figures.draw_message("No design keeps to all constraints yet.", title=title or result.question.title)
     panels = [_draw_panel(result, across, front, fresh) for across, front in fronts.items()]
     legend = [STAIRS, ON_FRONT] if any(front.is_best.any() for front in fronts.values()) else []
     legend += [BEATEN] if any((~front.is_best).any() for front in fronts.values()) else []

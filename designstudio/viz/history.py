@@ -17,8 +17,8 @@ from designstudio.search.results import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import figures, theme
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, draw_fresh, list_fresh, list_looks, read_values
+from designstudio.viz.search_labels import format_direction, label_objective
 from designstudio.viz.theme import BAND_COLOR, BLACK, BLUE, CROSS, REFERENCE_COLOR, VERMILION, Series
-from designstudio.viz.words import format_direction, label_objective
 
 AXES_INCHES = (4.4, 2.3)
 COMPLETED = Series("complete", BLUE, "o")
@@ -116,7 +116,7 @@ def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh
     fresh = list_fresh(result) if fresh is None else fresh
     histories = {objective: compute_history(result, objective, fresh) for objective in result.objectives}
     if not any(cloud.number.size for history in histories.values() for cloud in history.kinds):
-        return figures.say_instead("No trial has a value yet.", title=title or result.question.title)
+        return figures.draw_message("No trial has a value yet.", title=title or result.question.title)
     panels = [_draw_panel(result, objective, history, fresh) for objective, history in histories.items()]
     sizes = np.sum([[cloud.number.size for cloud in history.kinds] for history in histories.values()], axis=0)
     legend = [look for look, size in zip(KINDS, sizes, strict=True) if size]

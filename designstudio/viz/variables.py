@@ -16,8 +16,8 @@ from designstudio.study import Choice, Objective, Range, Space
 from designstudio.study.stimuli import DISTRIBUTIONS
 from designstudio.viz import figures, theme
 from designstudio.viz.history import compute_history, orient
+from designstudio.viz.search_labels import label_objective, name_variable
 from designstudio.viz.theme import BLACK, BLUE, REFERENCE_COLOR, SEQUENTIAL, Series
-from designstudio.viz.words import label_objective, name_variable
 
 # Inches: of a bar and its neighbourhood; between two axes, and their height.
 BAR_INCHES, AXIS_INCHES, HEIGHT_INCHES = 0.27, 1.15, 2.4
@@ -74,7 +74,7 @@ def draw_importance(result: SearchResult, *, title: str = "") -> hv.Layout:
         title or result.question.title, textwrap.fill(f"What matters for {label.symbol}?", TITLE_LETTERS)
     )
     if not result.importance:
-        return figures.say_instead(f"Too few complete trials to tell:\n{FEWEST} are needed.", title=heading)
+        return figures.draw_message(f"Too few complete trials to tell:\n{FEWEST} are needed.", title=heading)
     ranked = sorted(result.importance.items(), key=lambda item: item[1])
     names, values = [name_variable(name).symbol for name, _ in ranked], 100 * np.array([value for _, value in ranked])
     place = np.arange(len(values), dtype=float)
@@ -119,7 +119,7 @@ def draw_parallel(result: SearchResult, *, title: str = "") -> hv.Layout:
     heading = title or result.question.title
     lines = compute_parallel(result)
     if not lines.records:
-        return figures.say_instead("No design keeps to all constraints yet.", title=heading)
+        return figures.draw_message("No design keeps to all constraints yet.", title=heading)
     place = np.stack([axis.place for axis in lines.axes], axis=1)
     shade = np.minimum((lines.goodness * NUM_SHADES).astype(int), NUM_SHADES - 1)
     posts = [corner for x in range(len(lines.axes)) for corner in ((x, 0.0), (x, 1.0), (x, np.nan))]

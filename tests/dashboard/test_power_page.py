@@ -6,8 +6,8 @@ from designstudio.core.files import write_json
 from designstudio.dashboard.pages.power import PowerPage
 from designstudio.dashboard.parts.power import (
     find_smallest,
-    say_doubt,
-    say_smallest,
+    report_doubt,
+    report_smallest,
     tabulate_power,
     write_power,
     write_smallest,
@@ -72,25 +72,25 @@ def test_the_smallest_size_that_reaches_the_target_is_read_off():
     found = find_smallest(make_curve([0.4, 0.7, 0.82, 0.79, 0.9]).isel(goal=0), 0.8)
     assert found.sizes == {"trials": 90}
     assert found.power == (0.82, 0.04)
-    assert say_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0) == ("90 trials (7.5 min) reach 0.82 ± 0.04.")
+    assert report_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0) == ("90 trials (7.5 min) reach 0.82 ± 0.04.")
 
 
 def test_a_power_that_may_fall_short_within_its_error_says_so():
-    assert "may fall short of 0.8" in say_doubt(make_curve([0.4, 0.82]).isel(goal=0), 0.8)
-    assert say_doubt(make_curve([0.4, 0.95]).isel(goal=0), 0.8) == ""
-    assert say_doubt(make_curve([0.4, 0.5]).isel(goal=0), 0.8) == ""
+    assert "may fall short of 0.8" in report_doubt(make_curve([0.4, 0.82]).isel(goal=0), 0.8)
+    assert report_doubt(make_curve([0.4, 0.95]).isel(goal=0), 0.8) == ""
+    assert report_doubt(make_curve([0.4, 0.5]).isel(goal=0), 0.8) == ""
 
 
 def test_if_no_size_reaches_the_target_the_highest_power_is_named():
-    said = say_smallest(make_curve([0.1, 0.5, np.nan]).isel(goal=0), 0.8, 5.0)
+    said = report_smallest(make_curve([0.1, 0.5, np.nan]).isel(goal=0), 0.8, 5.0)
     assert said == "None of these sizes reaches 0.8: the highest power is 0.50 ± 0.04."
-    assert "too few fits" in say_smallest(make_curve([np.nan]).isel(goal=0), 0.8, 5.0)
+    assert "too few fits" in report_smallest(make_curve([np.nan]).isel(goal=0), 0.8, 5.0)
 
 
 def test_of_participants_and_trials_the_fewest_trials_of_all_count():
     found = find_smallest(make_map().isel(goal=0), 0.8)
     assert found.sizes == {"participants": 20, "trials": 60}
-    assert "20 participants a group with 60 trials each (3.3 h of both groups) reach" in say_smallest(
+    assert "20 participants a group with 60 trials each (3.3 h of both groups) reach" in report_smallest(
         make_map().isel(goal=0), 0.8, 5.0
     )
 

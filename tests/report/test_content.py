@@ -9,8 +9,8 @@ import xarray as xr
 from designstudio.core.durations import format_duration
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.files import load_fit, save_fit
+from designstudio.report.formatting import format_number, format_score, join_words, name_quantity, spell
 from designstudio.report.scores import describe_convergence
-from designstudio.report.words import join_words, name_quantity, say_number, say_score, spell
 from designstudio.study import read_study
 from designstudio.viz.runs import read_run
 from tests.report.conftest import NUM_SUBJECTS, describe, run
@@ -21,7 +21,7 @@ def test_recovery_is_that_of_the_results(evaluation):
     scores = evaluation.result["designs"][0]["recovery"]
     table = find_table(evaluation, "RMSE")
     shown = [row[table.columns.index("RMSE")] for row in table.rows]
-    assert shown == [say_score(scores[name]["rmse"]) for name in scores]
+    assert shown == [format_score(scores[name]["rmse"]) for name in scores]
 
 
 def test_population_and_priors_are_those_of_the_study(evaluation):
@@ -35,7 +35,7 @@ def test_population_and_priors_are_those_of_the_study(evaluation):
 
 def test_power_is_reported_with_its_goal(evaluation):
     (goal, score), *_ = evaluation.result["designs"][0]["power"].items()
-    assert ["two & more", say_score(score)] in find_table(evaluation, "chance").rows
+    assert ["two & more", format_score(score)] in find_table(evaluation, "chance").rows
     assert any(point.startswith(goal) for point in evaluation.read.points)
 
 
@@ -78,7 +78,7 @@ def test_a_search_shows_both_scores_side_by_side(search):
     label = search.result["objectives"][0]["label"]
     for row, finalist in zip(table.rows, finalists, strict=False):
         scores = (finalist["search"][label], finalist["fresh"][label])
-        assert row[1:] == [str(finalist["number"]), *map(say_score, scores)]
+        assert row[1:] == [str(finalist["number"]), *map(format_score, scores)]
     assert {"History", "Finalists", "What was searched"} <= set(search.read.titles)
     assert any(point.startswith("5 designs were tried") for point in search.read.points)
 
@@ -96,7 +96,7 @@ def test_a_sweep_shows_power_at_every_point(sweep):
     table = find_table(sweep, "trials", words="every point")
     assert [row[0] for row in table.rows] == ["30", "60"]
     powers = [next(iter(point["evaluation"]["power"].values())) for point in sweep.result["points"]]
-    assert [row[1] for row in table.rows] == [say_score(power) for power in powers]
+    assert [row[1] for row in table.rows] == [format_score(power) for power in powers]
 
 
 def test_a_fit_says_what_was_read_and_left_out(fit):
@@ -114,7 +114,10 @@ def test_a_fit_shows_every_subject_under_every_cost(fit):
             "mu_0"
         ]
         shown = table.rows[0][table.columns.index("μ₀")]
-        assert shown == f"{say_number(numbers['mean'])}{say_number(numbers['hdi_low'])} to {say_number(numbers['hdi_high'])}"
+        assert (
+            shown
+            == f"{format_number(numbers['mean'])}{format_number(numbers['hdi_low'])} to {format_number(numbers['hdi_high'])}"
+        )
 
 
 def test_failed_fits_are_named(fit, tmp_path):
@@ -181,9 +184,14 @@ def test_words_agree():
     assert join_words(["a"]) == "a"
     assert join_words(["a", "b", "c"]) == "a, b and c"
     assert (spell(1), spell(12)) == ("One", "12")
-    assert (say_number(-0.2), say_number(16.0), say_number(120.0), say_number(None)) == ("−0.200", "16.0", "120", "–")
-    assert say_score({"value": -0.5, "mcse": 0.02}) == "−0.50 ± 0.02"
-    assert say_score({"value": None, "mcse": None}) == "–"
+    assert (format_number(-0.2), format_number(16.0), format_number(120.0), format_number(None)) == (
+        "−0.200",
+        "16.0",
+        "120",
+        "–",
+    )
+    assert format_score({"value": -0.5, "mcse": 0.02}) == "−0.50 ± 0.02"
+    assert format_score({"value": None, "mcse": None}) == "–"
     assert (format_duration(4.2), format_duration(61), format_duration(600)) == ("4.2 s", "61 s", "10.0 min")
 
 

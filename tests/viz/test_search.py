@@ -22,8 +22,8 @@ from designstudio.viz.fresh import list_fresh, read_fresh_record
 from designstudio.viz.front import compute_front, draw_front
 from designstudio.viz.history import compute_history, draw_history
 from designstudio.viz.search import add_best, draw_search, write_search
+from designstudio.viz.search_labels import label_objective, name_variable
 from designstudio.viz.variables import compute_parallel, draw_importance, draw_parallel, plays_role
-from designstudio.viz.words import label_objective, name_variable
 from tests.viz.test_calibration import find_picture_faults
 from tests.viz.test_recovery import find_faults, make_summaries, read_title
 

@@ -12,8 +12,8 @@ from designstudio.study import Objective
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, read_values
 from designstudio.viz.front import compute_front
 from designstudio.viz.history import Cloud, compute_history
+from designstudio.viz.search_labels import label_objective
 from designstudio.viz.theme import BLUE, REFERENCE_COLOR, VERMILION
-from designstudio.viz.words import label_objective
 
 # How far from a mark somebody may click, as a share of the axes.
 REACH = 0.04

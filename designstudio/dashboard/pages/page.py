@@ -23,11 +23,11 @@ class Page(pn.viewable.Viewer):
         try:
             act()
         except StudioError as error:
-            self._say(str(error))
+            self._report(str(error))
         else:
             self._message.visible = False
 
-    def _say(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         self._message.object = f'<p class="failed">{escaping.escape(sentence)}</p>'
         self._message.visible = True
 

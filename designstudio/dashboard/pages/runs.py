@@ -48,7 +48,7 @@ class RunsPage(pn.viewable.Viewer):
         )  # fmt: skip
         if self._table.object != text:
             self._table.object = text
-            options = {f"{job.title} ({job.kind}, {_say_date(job.created)})": job.name for job in jobs}
+            options = {f"{job.title} ({job.kind}, {_format_date(job.created)})": job.name for job in jobs}
             self.chosen.options = options
             if self.chosen.value not in options.values():
                 self.chosen.value = next(iter(options.values()), None)
@@ -95,7 +95,7 @@ def tabulate_jobs(jobs: list[Job]) -> pd.DataFrame:
     for job in jobs:
         seconds = job.outcome.get("seconds")
         took = "" if seconds is None else format_duration(float(seconds))
-        rows.append((_say_date(job.created), job.kind, job.title, WORDS.get(job.state, job.state), took, job.name))
+        rows.append((_format_date(job.created), job.kind, job.title, WORDS.get(job.state, job.state), took, job.name))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -109,7 +109,7 @@ def _write_table(table: pd.DataFrame) -> str:
     return f'<div class="scroll"><table class="ds words"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _say_date(seconds: float) -> str:
+def _format_date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 

@@ -120,7 +120,7 @@ class SearchPage(Page):
         except StudioError as error:
             if self._periodic.running:
                 self._periodic.stop()
-            self._say(str(error))
+            self._report(str(error))
             return
         if result is not None:
             self._show(result)

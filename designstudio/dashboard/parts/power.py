@@ -42,7 +42,7 @@ def find_smallest(power: xr.Dataset, target: float) -> Smallest | None:
     return Smallest(sizes, Score(float(value[best]), float(power["mcse"].values[best])))
 
 
-def say_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
+def report_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
     """The smallest size in a sentence."""
     found = find_smallest(power, target)
     if found is None:
@@ -51,11 +51,11 @@ def say_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> 
             return "No size has a power: too few fits worked."
         place = np.unravel_index(int(np.nanargmax(value)), value.shape)
         best = Score(float(value[place]), float(power["mcse"].values[place]))
-        return f"None of these sizes reaches {target:g}: the highest power is {_say(best)}."
-    return f"{_say_sizes(found.sizes, seconds_per_trial)} reach {_say(found.power)}."
+        return f"None of these sizes reaches {target:g}: the highest power is {_format_score(best)}."
+    return f"{_format_sizes(found.sizes, seconds_per_trial)} reach {_format_score(found.power)}."
 
 
-def say_doubt(power: xr.Dataset, target: float) -> str:
+def report_doubt(power: xr.Dataset, target: float) -> str:
     """Whether the smallest size may fall short of the target; empty if it surely does not, or there is none."""
     found = find_smallest(power, target)
     if found is None or found.power.value - SURELY * found.power.mcse >= target:
@@ -69,10 +69,10 @@ def write_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -
     for goal in power["goal"].values:
         of_goal = power.sel(goal=goal)
         mood = "bad" if find_smallest(of_goal, target) is None else "good"
-        said = escaping.escape(say_smallest(of_goal, target, seconds_per_trial))
+        said = escaping.escape(report_smallest(of_goal, target, seconds_per_trial))
         sentences.append(
             f'<p><span class="muted">{escaping.escape(str(goal))}:</span> <span class="{mood}">{said}</span> '
-            f'<span class="muted">{say_doubt(of_goal, target)}</span></p>'
+            f'<span class="muted">{report_doubt(of_goal, target)}</span></p>'
         )
     return "".join(sentences)
 
@@ -88,7 +88,7 @@ def write_power(power: xr.Dataset) -> str:
         for size in of_goal[down].values:
             row = of_goal.sel({down: size})
             pairs = zip(np.atleast_1d(row["value"].values), np.atleast_1d(row["mcse"].values), strict=True)
-            rows.append([f"{size:g}", *(_say(Score(float(value), float(mcse))) for value, mcse in pairs)])
+            rows.append([f"{size:g}", *(_format_score(Score(float(value), float(mcse))) for value, mcse in pairs)])
         title = f"<p class='muted'>{escaping.escape(str(goal))}</p>" if power.sizes["goal"] > 1 else ""
         tables.append(title + write_table([escaping.escape(head) for head in heads], rows))
     return "".join(tables)
@@ -99,7 +99,7 @@ def tabulate_power(power: xr.Dataset) -> pd.DataFrame:
     return power.to_dataframe().reset_index().rename(columns={"value": "power", "mcse": "power error"})
 
 
-def _say_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
+def _format_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
     if set(sizes) == {"participants", "trials"}:
         people, trials = sizes["participants"], sizes["trials"]
         hours = people * trials * seconds_per_trial / 3600
@@ -111,5 +111,5 @@ def _say_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
     return ", ".join(f"{value} {name}" for name, value in sizes.items())
 
 
-def _say(score: Score) -> str:
+def _format_score(score: Score) -> str:
     return f"{score.value:.2f} ± {score.mcse:.2f}" if np.isfinite(score.value) else "-"

@@ -19,7 +19,7 @@ from designstudio.viz.theme import BLUE
 # Of a picture, in pixels: all of it, and the room on the left and right for texts.
 WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22
 MOST_STROKES = 30
-# What `say_design` says.
+# What `format_design` says.
 ABOUT = ("levels", "trials", "stimuli", "minutes")
 
 
@@ -29,7 +29,7 @@ def write_best(records: Sequence[TrialRecord], objectives: Sequence[Objective]) 
     shown = [objective for objective in objectives if objective.score != Minutes.name]
     heads = ["trial", *(escaping.escape(objective.label) for objective in shown), *ABOUT, "data sets"]
     rows = [
-        [str(r.number), *(str(r.scores[m.label]) for m in shown), *say_design(r.design), str(r.num_datasets)]
+        [str(r.number), *(str(r.scores[m.label]) for m in shown), *format_design(r.design), str(r.num_datasets)]
         for r in records
     ]
     return write_table(heads, rows)
@@ -52,15 +52,15 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
         is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
         cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}"]
         for label in shown:
-            cells += [_say(entry["search"].get(label)), _say(entry["fresh"].get(label))]
-        rows.append([*cells, *say_design(entry["design"])])
+            cells += [_format_score(entry["search"].get(label)), _format_score(entry["fresh"].get(label))]
+        rows.append([*cells, *format_design(entry["design"])])
     about = {design.name: describe_design(design) for design in designs}
     for entry in record.get("references", []):
         name = str(entry["evaluation"]["name"])
         cells = [escaping.escape(name)]
         for label in shown:
-            cells += ["", _say(entry["fresh"].get(label))]
-        rows.append([*cells, *(say_design(about[name]) if name in about else [""] * len(ABOUT))])
+            cells += ["", _format_score(entry["fresh"].get(label))]
+        rows.append([*cells, *(format_design(about[name]) if name in about else [""] * len(ABOUT))])
     return write_table([*heads, *ABOUT], rows)
 
 
@@ -70,7 +70,7 @@ def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for entry in record.get("finalists", []):
         row: dict[str, Any] = {"design": f"trial {entry['number']}"}
-        row |= dict(zip(ABOUT, say_design(entry["design"], is_plain=True), strict=True))
+        row |= dict(zip(ABOUT, format_design(entry["design"], is_plain=True), strict=True))
         rows.append(row | _spread(labels, entry["search"], "search") | _spread(labels, entry["fresh"], "fresh"))
     for entry in record.get("references", []):
         about = entry["evaluation"]
@@ -82,7 +82,7 @@ def _list_labels(record: Mapping[str, Any]) -> list[str]:
     return [str(entry["label"]) for entry in record.get("objectives", [])]
 
 
-def say_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
+def format_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
     """Levels, trials, stimuli and minutes of a design, as `describe_design` has it; escaped unless it is for a file."""
     levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values()) or "-"
     trials = " + ".join(str(count) for count in design["trials"])
@@ -163,7 +163,7 @@ def _draw(rows: Sequence[Row], low: float, high: float) -> str:
     )
 
 
-def _say(score: Mapping[str, float | None] | None) -> str:
+def _format_score(score: Mapping[str, float | None] | None) -> str:
     if score is None or score["value"] is None:
         return "-"
     return str(Score(float(score["value"]), float(score["mcse"] or 0.0)))

@@ -72,7 +72,7 @@ def read_data(
     used = [part for part in parts if part.roles]
     rejected = [row for part in parts for row in (*part.filtered, *part.rejected)]
     table = _join(used) if used else None
-    excluded = [] if table is None else _judge_subjects(table, min_trials)
+    excluded = [] if table is None else _check_subjects(table, min_trials)
     is_out = np.zeros(0, bool) if table is None else table["subject"].isin([entry.subject for entry in excluded]).values
     if table is None or is_out.all():
         raise DataError(_explain_emptiness(path, parts, filters, excluded))
@@ -144,7 +144,7 @@ def _choose_type(column: pd.Series) -> pd.Series:
     return pd.Series(numbers, column.index, dtype=int if is_whole else float)
 
 
-def _judge_subjects(table: pd.DataFrame, min_trials: int) -> list[ExcludedSubject]:
+def _check_subjects(table: pd.DataFrame, min_trials: int) -> list[ExcludedSubject]:
     """Subjects who cannot be fitted, in the order in which they appear."""
     excluded = []
     for subject, trials in table.groupby("subject", sort=False):

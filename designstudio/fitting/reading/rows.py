@@ -84,7 +84,7 @@ def read_rows(source: Source, chosen: Mapping[str, str], filters: Sequence[Filte
     table = table.add(labels)
     num_removed, filtered = [0] * len(filters), []
     for number, condition in enumerate(filters):
-        keeps = condition.judge(table, chosen)
+        keeps = condition.select_rows(table, chosen)
         num_removed[number] = keeps.count(False)
         reason = f"it was filtered out by {condition.text!r}"
         filtered += [(source.file, line, reason) for line, is_kept in zip(table.lines, keeps, strict=True) if not is_kept]

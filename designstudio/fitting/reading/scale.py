@@ -88,7 +88,7 @@ def choose_scale(trials: xr.Dataset) -> Scale:
     def count_outside(factor: float) -> int:
         return int(((stimuli / factor < BOX.low) | (stimuli / factor > BOX.high)).sum())
 
-    def judge(factor: float) -> tuple[int, bool, bool, float]:
+    def rank(factor: float) -> tuple[int, bool, bool, float]:
         """How bad a factor is: above all stimuli should be in the box; if all else is equal, the data's own unit is best."""
         has_far_responses = mean_response / factor not in COMFORTABLE
         return count_outside(factor), has_far_responses, factor != 1, abs(math.log(mean_stimulus / factor / MIDDLE))
@@ -96,7 +96,7 @@ def choose_scale(trials: xr.Dataset) -> Scale:
     power = math.floor(math.log10(mean_stimulus))
     # From text: 5 * 10.0**-3 need not be 0.005.
     factors = [float(f"{number}e{exponent}") for exponent in (power - 1, power, power + 1) for number in ROUND_NUMBERS]
-    factor = min((factor for factor in factors if mean_stimulus / factor in COMFORTABLE), key=judge)
+    factor = min((factor for factor in factors if mean_stimulus / factor in COMFORTABLE), key=rank)
     return Scale(factor, unit, _describe_outside(count_outside(factor), stimuli / factor))
 
 

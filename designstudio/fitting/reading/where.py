@@ -57,7 +57,7 @@ class Filter:
     operator: str
     values: tuple[Value, ...]
 
-    def judge(self, table: Table, chosen: Mapping[str, str]) -> list[bool]:
+    def select_rows(self, table: Table, chosen: Mapping[str, str]) -> list[bool]:
         """Which rows of the table to keep.
 
         Raises:

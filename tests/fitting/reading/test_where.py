@@ -22,7 +22,7 @@ TABLE = Table(
 def kept(*texts, table=TABLE, chosen=None):
     """The blocks that all filters keep."""
     for condition in parse_filters(texts):
-        table = table.keep(condition.judge(table, chosen or {}))
+        table = table.keep(condition.select_rows(table, chosen or {}))
     return "".join(table.columns["block"])
 
 

@@ -20,7 +20,7 @@ _MEANINGS = {
 }
 
 
-def say_score(record: Mapping[str, float | None] | Score | None) -> str:
+def format_score(record: Mapping[str, float | None] | Score | None) -> str:
     """A score with its Monte Carlo error; a dash if it has no value."""
     if record is None:
         return MISSING
@@ -33,7 +33,7 @@ def _read_score(record: Mapping[str, float | None]) -> Score:
     return Score(value, mcse)
 
 
-def say_number(value: float | None, num_digits: int = 3) -> str:
+def format_number(value: float | None, num_digits: int = 3) -> str:
     """A number with so many significant digits; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return MISSING
@@ -41,7 +41,7 @@ def say_number(value: float | None, num_digits: int = 3) -> str:
     return f"{value:#.{num_digits}g}".rstrip(".").replace("-", "−")
 
 
-def say_share(value: float) -> str:
+def format_share(value: float) -> str:
     """A number between 0 and 1."""
     return f"{value:.2f}" if math.isfinite(value) else MISSING
 
@@ -91,12 +91,12 @@ def explain(name: str, meaning: str) -> str:
     return _MEANINGS.get(name, meaning)
 
 
-def say_settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def format_settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Settings as rows: what each is, and its value."""
-    return [(name.replace("_", " ").replace("num ", "number of "), _say_value(value)) for name, value in settings.items()]
+    return [(name.replace("_", " ").replace("num ", "number of "), _format_value(value)) for name, value in settings.items()]
 
 
-def _say_value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
