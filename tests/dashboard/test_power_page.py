@@ -195,4 +195,4 @@ def test_progress_goes_from_the_first_size_to_the_last():
     told = []
     map_power(choice.to_study(), choice.design.to_design(), trials=[40, 80], participants=[5, 9], progress=told.append)
     assert [entry.num_done for entry in told] == sorted(entry.num_done for entry in told)
-    assert told[-1].num_done == told[-1].num_datasets == 4 * 10
+    assert told[-1].num_done == told[-1].num_total == 4 * 10
