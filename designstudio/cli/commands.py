@@ -18,6 +18,7 @@ COMMANDS = {
     "train": ("train", "train"),
     "act": ("act", "act"),
     "init": ("init", "init_study"),
+    "schema": ("schema", "print_schema"),
     "evaluate": ("evaluate", "evaluate"),
     "app": ("studio", "app"),
     "fit": ("fit", "fit"),

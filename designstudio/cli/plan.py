@@ -112,7 +112,7 @@ def print_precision(precision: "xr.Dataset") -> None:
 def describe_plan(fit: "EmpiricalFit", study: "Study", notes: list[str], precision: "xr.Dataset | None") -> dict[str, Any]:
     """A plan as plain data, for JSON."""
     from designstudio.fitting.plan_words import describe_design, describe_population  # noqa: PLC0415
-    from designstudio.study.prior_entries import describe_prior  # noqa: PLC0415
+    from designstudio.study.schema.priors import write_prior  # noqa: PLC0415
 
     rows = [] if precision is None else precision.to_dataframe().reset_index().to_dict("records")
     return {
@@ -121,7 +121,7 @@ def describe_plan(fit: "EmpiricalFit", study: "Study", notes: list[str], precisi
         "unit": fit.scale.unit,
         "factor": fit.scale.factor,
         "notes": notes,
-        "population": {name: describe_prior(prior) for name, prior in study.population.priors.items()},
+        "population": {name: write_prior(prior) for name, prior in study.population.priors.items()},
         "population_in_words": describe_population(fit, study),
         "pilot": describe_design(study),
         "precision": [

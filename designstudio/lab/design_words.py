@@ -6,8 +6,8 @@ from designstudio.errors import StudioError
 from designstudio.fitting.reading.cells import is_missing, tidy_label
 from designstudio.model.priors import AbstractPrior
 from designstudio.study.design import Condition, Design
-from designstudio.study.prior_entries import describe_prior
-from designstudio.study.toml_text import write_value
+from designstudio.study.schema.priors import write_prior
+from designstudio.study.schema.toml_text import write_value
 
 
 def describe_design(design: Design) -> dict[str, Any]:
@@ -19,9 +19,9 @@ def describe_design(design: Design) -> dict[str, Any]:
     }
 
 
-def write_prior(prior: AbstractPrior) -> str:
+def format_prior(prior: AbstractPrior) -> str:
     """A prior as a study file says it, with all its digits."""
-    return write_value(describe_prior(prior))
+    return write_value(write_prior(prior))
 
 
 def label_condition(name: str) -> str:
@@ -52,6 +52,6 @@ def _describe_condition(design: Design, condition: Condition) -> dict[str, Any]:
         "name": condition.name,
         "trials": condition.num_trials,
         "levels": {name: float(value) for name, value in condition.levels.items()},
-        "drawn_anew": {name: write_prior(prior) for name, prior in condition.population.items()},
+        "drawn_anew": {name: format_prior(prior) for name, prior in condition.population.items()},
         "stimuli": design.stimuli_of(condition).as_dict(),
     }

@@ -18,7 +18,7 @@ from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
 from designstudio.inference.settings import FitSettings
-from designstudio.lab.design_words import check_labels, describe_design, write_prior
+from designstudio.lab.design_words import check_labels, describe_design, format_prior
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -26,7 +26,7 @@ from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Goal, Known, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
-from designstudio.study.sections import TRUTH
+from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
 
 SHARED, PER_CONDITION, KNOWN = "shared", "per condition", "known"
@@ -142,7 +142,7 @@ def _treat(model: BehaviorModel, name: str) -> str:
 
 def _describe_analysis(study: Study, model: BehaviorModel) -> dict[str, Any]:
     return {
-        "priors": {name: write_prior(model.priors[name]) for name in model.free},
+        "priors": {name: format_prior(model.priors[name]) for name in model.free},
         "known": {name: _describe_known(known) for name, known in study.analysis.known.items()},
         "costs_compared": list(study.candidates or (study.cost,)),
     }
@@ -162,7 +162,7 @@ def _describe_population(study: Study, design: Design, model: BehaviorModel) -> 
         priors |= {name: prior for name, prior in model.priors.items() if name in priors and name not in population.priors}
     return {
         "cost": cost.name,
-        "parameters": {name: write_prior(prior) for name, prior in priors.items() if name not in design.levels},
+        "parameters": {name: format_prior(prior) for name, prior in priors.items() if name not in design.levels},
         "lapse_rate": float(population.lapse_rate),
         "outlier_rate": float(population.outlier_rate),
         "outlier_scale": float(population.outlier_scale),
@@ -184,7 +184,7 @@ def _describe_goal(goal: Goal, model: BehaviorModel) -> dict[str, Any]:
         value, margin = resolve_exclusion(goal, model)
         return {**described, "value": float(value), "margin": float(margin)}
     if goal.kind == GROUPS_DIFFER:
-        group = {name: write_prior(prior) for name, prior in goal.group.items()}
+        group = {name: format_prior(prior) for name, prior in goal.group.items()}
         return {**described, "test": "two-sided t test on posterior means", "alpha": ALPHA, "second_group": group}
     return {**described, "width": float(goal.width or 0.0)}
 

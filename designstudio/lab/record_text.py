@@ -5,7 +5,7 @@ from typing import Any
 
 from designstudio.lab.record import Record
 from designstudio.study.goals import EXCLUDES, NARROWER
-from designstudio.study.sections import TRUTH
+from designstudio.study.schema.sections import TRUTH
 
 
 def write_text(record: Record) -> str:

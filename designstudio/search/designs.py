@@ -17,7 +17,7 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.errors import StudioError
 from designstudio.study import Choice, Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
-from designstudio.study.space import FREE, LINEAR, WHOLE, Variable
+from designstudio.study.space import DIMENSIONS, FREE, LINEAR, Variable
 from designstudio.study.stimuli import DISTRIBUTIONS
 
 Parameters = Mapping[str, Any]
@@ -38,7 +38,7 @@ def list_distributions(space: Space) -> dict[str, BaseDistribution]:
     for name in space.searched:
         if name != space.parameter:
             is_log = name in ("stimuli.low", "stimuli.high", "minutes")
-            distributions[name] = _distribute(space.variables[name], is_whole=name in WHOLE, is_log=is_log)
+            distributions[name] = _distribute(space.variables[name], is_whole=DIMENSIONS[name].is_whole, is_log=is_log)
     return distributions
 
 

@@ -1,16 +1,15 @@
 """What is asked: who is simulated, what a fit assumes, which designs compete, and what they should achieve."""
 
 from designstudio.study.analysis import Analysis, Known
-from designstudio.study.entry import StudyFileError
-from designstudio.study.file import parse_study, read_study
+from designstudio.study.file import format_study, parse_study, read_study, write_study
 from designstudio.study.goals import Goal
 from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
+from designstudio.study.schema.entry import StudyFileError
 from designstudio.study.search_plan import SearchPlan
 from designstudio.study.space import Choice, Range, Space
 from designstudio.study.study import FIDELITIES, Study
-from designstudio.study.writing import format_study, write_study
 
 __all__ = [
     "FIDELITIES",

@@ -1,27 +1,30 @@
 """Study files: a study as TOML that people write and read. `designstudio init` writes a commented one to start from.
 
 Whatever is wrong with a file is said in a sentence or two: which file, which line, which key, what was given and what is
-allowed. Nothing in a file is executed.
+allowed. Nothing in a file is executed. What is written is read back before it is handed out, and must be the same study:
+what files have no words for (a quantity that is a Python function, a block of a search of another size) is refused with a
+sentence. Only the unit of a quantity, which is just shown, is lost.
+
+What a file may say is described once, in `designstudio.study.schema`.
 """
 
 import dataclasses
-import os
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from designstudio.model.costs import AbstractCost, get_cost
-from designstudio.study.design_entries import read_designs, read_stimuli
-from designstudio.study.entry import Entry, Origin, StudyFileError
-from designstudio.study.locate import locate_keys
-from designstudio.study.population import Population
-from designstudio.study.search_entries import read_search
-from designstudio.study.sections import read_analysis, read_cost, read_goals, read_population, read_quantities
-from designstudio.study.study import AMORTIZED, EXACT, FIDELITIES, Study
+from designstudio.errors import StudioError
+from designstudio.model.costs import get_cost
+from designstudio.study.saving import save_text
+from designstudio.study.schema.context import Context, parameters_by_name
+from designstudio.study.schema.document import SETTINGS, document_record, read_document
+from designstudio.study.schema.entry import Entry, Origin, StudyFileError
+from designstudio.study.schema.locate import locate_keys
+from designstudio.study.schema.toml_text import write_comment, write_table
+from designstudio.study.study import AMORTIZED, EXACT, Study
 
-_SETTINGS = ("title", "cost", "actor", "fidelity", "datasets", "interval", "seed", "candidates")
-_SECTIONS = ("population", "analysis", "quantities", "goals", "stimuli", "designs", "search")
 _HINT = 'Numbers are written like 0.5, text in "quotes", lists in [ ], and tables in { } on one line.'
 
 
@@ -67,68 +70,42 @@ def parse_study(text: str, source: str, *, folder: Path | str = ".") -> Study:
         StudyFileError: if the text does not describe a study.
     """
     document = _parse_toml(text, source)
-    root = Entry(document, (), Origin(source, locate_keys(text, document), _SETTINGS))
-    # A search brings its own designs.
-    required = ["cost"] if "search" in document else ["cost", "designs"]
-    top = root.table((*_SETTINGS, *_SECTIONS), required=required)
-    cost = read_cost(top["cost"])
-    study = _build_study(top, cost)
-    for field, value, entry in _read_settings(top, Path(folder)):
-        with entry.explain():
-            study = dataclasses.replace(study, **{field: value})
-    return study
+    return read_document(Entry(document, (), Origin(source, locate_keys(text, document), SETTINGS)), Path(folder))
 
 
-def _build_study(top: dict[str, Entry], cost: AbstractCost) -> Study:
-    """The sections of the file, with all settings at their defaults."""
-    population = read_population(top["population"], cost) if "population" in top else Population()
-    simulated = get_cost(population.cost or cost.name)
-    stimuli = read_stimuli(top["stimuli"]) if "stimuli" in top else None
-    designs = read_designs(top["designs"], stimuli, simulated) if "designs" in top else ()
-    quantities = read_quantities(top["quantities"], cost) if "quantities" in top else ()
-    goals = read_goals(top["goals"], cost, simulated, quantities) if "goals" in top else ()
-    search = None
-    if "search" in top:
-        names = [*(parameter.name for parameter in cost.all_parameters), *(quantity.name for quantity in quantities)]
-        search = read_search(top["search"], simulated, names, goals, FIDELITIES)
-    with top["designs" if "designs" in top else "search"].explain():
-        study = Study(cost.name, designs, population=population, search=search)
-    # One at a time: what the study refuses is then known to stand in this section.
-    if "analysis" in top:
-        with top["analysis"].explain():
-            study = dataclasses.replace(study, analysis=read_analysis(top["analysis"], cost, simulated))
-    if "quantities" in top:
-        with top["quantities"].explain():
-            study = dataclasses.replace(study, quantities=quantities)
-    if "goals" in top:
-        with top["goals"].explain():
-            study = dataclasses.replace(study, goals=goals)
-    return study
+def write_study(study: Study, path: Path | str, *, notes: Sequence[str] = (), overwrite: bool = False) -> None:
+    """Write a study file, all of it or nothing.
+
+    Args:
+        study: what it says.
+        path: of the new file.
+        notes: sentences that stand above everything else, as comments.
+        overwrite: whether it may replace a file.
+
+    Raises:
+        StudyFileError: if the study cannot be said in a file, there is such a file already, or it cannot be written.
+    """
+    save_text(format_study(study, notes=notes, folder=Path(path).parent), path, overwrite=overwrite)
 
 
-def _read_settings(top: dict[str, Entry], folder: Path) -> list[tuple[str, Any, Entry]]:
-    """Field of the study, value and entry of each setting that the file has."""
-    readers: dict[str, tuple[str, Any]] = {
-        "title": ("title", Entry.text),
-        "actor": ("actor", lambda entry: _read_actor(entry, folder)),
-        "fidelity": ("fidelity", lambda entry: entry.choose("fidelity", FIDELITIES)),
-        "datasets": ("num_datasets", lambda entry: entry.whole_number(1)),
-        "interval": ("interval", lambda entry: entry.number(0, 1)),
-        "seed": ("seed", lambda entry: entry.whole_number(0)),
-        "candidates": ("candidates", lambda entry: tuple(read_cost(item).name for item in entry.items("costs"))),
-    }
-    return [(field, read(top[key]), top[key]) for key, (field, read) in readers.items() if key in top]
+def format_study(study: Study, *, notes: Sequence[str] = (), folder: Path | str = ".") -> str:
+    """The study as TOML, with short comments.
 
+    Args:
+        study: what it says.
+        notes: sentences that stand above everything else, as comments.
+        folder: where the file will be; an actor file in it is named relative to it.
 
-def _read_actor(entry: Entry, folder: Path) -> str:
-    name = entry.text()
-    if name in (AMORTIZED, EXACT):
-        return name
-    path = folder / name
-    # Not Path.is_file, which fails on names that are too long.
-    if not os.path.isfile(path):
-        raise entry.error(f"The actor must be {AMORTIZED!r}, {EXACT!r} or an actor file, but there is no file '{path}'.")
-    return str(path)
+    Raises:
+        StudyFileError: if files have no words for some of the study; the message says for what.
+    """
+    fitted, simulated = get_cost(study.cost), get_cost(study.population.cost or study.cost)
+    record = document_record(Context(parameters_by_name(fitted), parameters_by_name(simulated), folder=Path(folder)))
+    heads = [line for note in notes for line in write_comment(note)]
+    blocks = [heads, *write_table(record, record.write(study))]
+    text = "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+    _check_same(study, text, Path(folder))
+    return text
 
 
 def _parse_toml(text: str, source: str) -> dict[str, Any]:
@@ -146,3 +123,40 @@ def _parse_toml(text: str, source: str) -> dict[str, Any]:
         line = text.split("\n")[int(match[2]) - 1].strip()
         given = repr(line if len(line) <= 60 else f"{line[:60]}...")
         raise StudyFileError(f"{source}, {match[1]}: This is not TOML: {message}, in {given}. {_HINT}") from None
+
+
+def _check_same(study: Study, text: str, folder: Path) -> None:
+    """Refuse what is read back as another study, or not at all."""
+    try:
+        read = parse_study(text, "the file", folder=folder)
+    except StudioError as error:
+        raise StudyFileError(f"The study cannot be written to a file: {error}") from None
+    difference = _find_difference(_neutralise(read), _neutralise(study), "")
+    if difference:
+        raise StudyFileError(f"The study cannot be written to a file, in which {difference}.")
+
+
+def _neutralise(study: Study) -> Study:
+    """The study with everything said in one way that can be said in two."""
+    actor = study.actor if study.actor in (AMORTIZED, EXACT) else str(Path(study.actor).resolve())
+    quantities = tuple(dataclasses.replace(quantity, unit="") for quantity in study.quantities)
+    search = None if study.search is None else study.search.complete()
+    return dataclasses.replace(study, actor=actor, quantities=quantities, search=search)
+
+
+def _find_difference(read: Any, given: Any, path: str) -> str:
+    """Where two values differ first, in words; "" if nowhere."""
+    if read == given:
+        return ""
+    inner: dict[str, tuple[Any, Any]] = {}
+    if type(read) is type(given) and dataclasses.is_dataclass(given):
+        inner = {f".{f.name}": (getattr(read, f.name), getattr(given, f.name)) for f in dataclasses.fields(given)}
+    elif isinstance(given, Mapping) and read.keys() == given.keys():
+        inner = {f".{key}": (read[key], given[key]) for key in given}
+    elif isinstance(given, tuple) and len(read) == len(given):
+        inner = {f"[{place}]": pair for place, pair in enumerate(zip(read, given, strict=True))}
+    for key, (one, other) in inner.items():
+        difference = _find_difference(one, other, path + key)
+        if difference:
+            return difference
+    return f"{path.removeprefix('.') or 'it'} would be {read}, not {given}"

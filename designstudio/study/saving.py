@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from designstudio.core.files import write_text
-from designstudio.study.entry import StudyFileError
+from designstudio.study.schema.entry import StudyFileError
 
 
 def save_text(text: str, path: Path | str, *, overwrite: bool = False) -> None:

@@ -60,6 +60,12 @@ class SearchPlan:
         if self.objectives and all(objective.is_of_design for objective in self.objectives):
             raise StudioError("All objectives are known without a simulation: add a score such as information_gain or rmse.")
 
+    def complete(self) -> "SearchPlan":
+        """The same, every objective saying what it is of where that is understood."""
+        constraints = tuple(dataclasses.replace(c, objective=c.objective.complete()) for c in self.constraints)
+        objectives = tuple(objective.complete() for objective in self.objectives)
+        return dataclasses.replace(self, objectives=objectives, constraints=constraints)
+
     @property
     def all_constraints(self) -> tuple[Constraint, ...]:
         """All constraints, also the one that most fits must work."""

@@ -2,7 +2,8 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from designstudio.errors import StudioError
 from designstudio.study.stimuli import DISTRIBUTIONS, UNIFORM, list_ranges
@@ -10,19 +11,42 @@ from designstudio.study.stimuli import DISTRIBUTIONS, UNIFORM, list_ranges
 LOG, LINEAR, FREE = "log", "linear", "free"
 SPACINGS = (LOG, LINEAR, FREE)
 MOST_LEVELS = 4
-WHOLE = ("levels", "trials", "participants", "stimuli.num_values")
-# Names of the variables besides the level's own parameter, in the order of tables; what a design has if none is given.
-DEFAULTS: Mapping[str, "float | int | str | None"] = {
-    "levels": 1,
-    "spacing": LOG,
-    "low_share": 0.5,
-    "trials": None,
-    "minutes": None,
-    "participants": 1,
-    "stimuli.distribution": UNIFORM,
-    "stimuli.low": None,
-    "stimuli.high": None,
-    "stimuli.num_values": None,
+
+
+class Dimension(NamedTuple):
+    """What a variable of a search space may be.
+
+    Attributes:
+        doc: one sentence for the reference.
+        default: what a design has if nothing is said.
+        low: smallest number.
+        high: largest number.
+        is_whole: whether only whole numbers, ends included, make sense; for others the ends are excluded.
+        unit: of numbers.
+        list_options: the names there are, where it is no number.
+    """
+
+    doc: str
+    default: "float | int | str | None" = None
+    low: float = 0
+    high: float = math.inf
+    is_whole: bool = False
+    unit: str = ""
+    list_options: Callable[[], Sequence[str]] | None = None
+
+
+# The variables besides the level's own parameter, in the order of tables.
+DIMENSIONS: Mapping[str, Dimension] = {
+    "levels": Dimension("How many levels.", 1, low=1, high=MOST_LEVELS, is_whole=True),
+    "spacing": Dimension("Where levels between the outer ones lie; free: anywhere.", LOG, list_options=lambda: SPACINGS),
+    "low_share": Dimension("Trials at the lowest level, as a share of those at lowest and highest.", 0.5, high=1),
+    "trials": Dimension("Trials of a participant.", low=1, is_whole=True),
+    "minutes": Dimension("Time of a participant, instead of trials.", unit="minutes"),
+    "participants": Dimension("How many people take part.", 1, low=1, is_whole=True),
+    "stimuli.distribution": Dimension("How stimuli are distributed.", UNIFORM, list_options=list_ranges),
+    "stimuli.low": Dimension("Smallest stimulus.", unit="stimulus unit"),
+    "stimuli.high": Dimension("Largest stimulus.", unit="stimulus unit"),
+    "stimuli.num_values": Dimension("How many values a grid has.", low=2, is_whole=True),
 }
 
 Value = float | int | str
@@ -104,12 +128,12 @@ class Space:
     @property
     def searched(self) -> tuple[str, ...]:
         """Names of what varies."""
-        names = [name for name in DEFAULTS if isinstance(self.variables.get(name), Range | Choice)]
+        names = [name for name in DIMENSIONS if isinstance(self.variables.get(name), Range | Choice)]
         return (*((self.parameter,) if self.parameter and isinstance(self.level, Range | Choice) else ()), *names)
 
     def get(self, name: str) -> Variable | None:
         """A variable, or its default."""
-        return self.variables.get(name, DEFAULTS[name])
+        return self.variables.get(name, DIMENSIONS[name].default)
 
     def options(self, name: str) -> tuple[Value, ...]:
         """All values of a variable of which there are finitely many."""
@@ -128,41 +152,34 @@ def check_variable(name: str, variable: Variable) -> None:
     Raises:
         StudioError: saying which are possible.
     """
-    values = _list_values(variable)
-    if name == "stimuli.distribution":
-        allowed = tuple(list_ranges())
-        unfit = [value for value in values if value in DISTRIBUTIONS and value not in allowed]
-        if unfit:
-            *others, last = allowed
-            raise StudioError(
-                f"A search chooses stimuli by their range: take {', '.join(others)} or {last}, not a {unfit[0]}."
-            )
-    elif name == "spacing":
-        allowed = SPACINGS
-    else:
+    values, list_options = list_values(variable), DIMENSIONS[name].list_options
+    if list_options is None:
         _check_numbers(name, values)
         return
+    allowed = list_options()
+    unfit = [value for value in values if name == "stimuli.distribution" and value in DISTRIBUTIONS and value not in allowed]
+    if unfit:
+        *others, last = allowed
+        raise StudioError(f"A search chooses stimuli by their range: take {', '.join(others)} or {last}, not a {unfit[0]}.")
     for value in values:
         if isinstance(variable, Range) or value not in allowed:
             raise StudioError(f"{name} must be one of {', '.join(allowed)}, or a choice of them, but {value!r} was given.")
 
 
 def _check_numbers(name: str, values: tuple[Value, ...]) -> None:
-    low = {"levels": 1, "trials": 1, "participants": 1, "stimuli.num_values": 2}.get(name, 0)
-    high = {"levels": MOST_LEVELS, "low_share": 1}.get(name, math.inf)
+    _, _, low, high, is_whole, *_ = DIMENSIONS[name]
     limits = f"{low:g} or more" if math.isinf(high) else f"from {low:g} to {high:g}"
     for value in values:
         if isinstance(value, str):
             raise StudioError(f"{name} must be numbers, but {value!r} was given.")
-        if name in WHOLE and value != int(value):
+        if is_whole and value != int(value):
             raise StudioError(f"{name} must be whole numbers, but {value:g} was given.")
-        if not low <= value <= high or (name not in WHOLE and value in (0, high)):
-            raise StudioError(
-                f"{name} must be {limits}{'' if name in WHOLE else ', ends excluded'}, but {value:g} was given."
-            )
+        if not low <= value <= high or (not is_whole and value in (0, high)):
+            raise StudioError(f"{name} must be {limits}{'' if is_whole else ', ends excluded'}, but {value:g} was given.")
 
 
-def _list_values(variable: Variable) -> tuple[Value, ...]:
+def list_values(variable: Variable) -> tuple[Value, ...]:
+    """The values that a variable names; of a range its ends and its first step."""
     if isinstance(variable, Range):
         return (variable.low, variable.high, *(() if variable.step is None else (variable.low + variable.step,)))
     return variable.options if isinstance(variable, Choice) else (variable,)

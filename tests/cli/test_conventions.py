@@ -14,8 +14,8 @@ from designstudio.cli.notes import is_quiet, lift, note, notes_console
 from tests.helpers.pages import check_call
 
 COMMANDS = {name: load_command(name) for name in commands.COMMANDS}
-# They have no results: one writes a file to edit, the other serves until it is stopped.
-WITHOUT_JSON = {"init", "app"}
+# They have no results: one writes a file to edit, one serves until it is stopped, and one prints JSON anyway.
+WITHOUT_JSON = {"init", "app", "schema"}
 STUDY = """
 cost = "quadratic_effort"
 datasets = 20

@@ -2,8 +2,8 @@
 
 import pytest
 
-from designstudio.study.entry import StudyFileError
 from designstudio.study.file import parse_study
+from designstudio.study.schema.entry import StudyFileError
 from tests.study.texts import FULL, MINIMAL
 
 

@@ -15,8 +15,7 @@ from designstudio.model.priors import Constant
 from designstudio.study import Quantity, StudyFileError, format_study, parse_study, read_study, write_study
 from designstudio.study.design import Condition
 from designstudio.study.example import read_example
-from designstudio.study.search_writing import complete_objectives
-from designstudio.study.toml_text import write_comment, write_pair
+from designstudio.study.schema.toml_text import write_comment, write_pair
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 from tests.search.make_search import make_question
 from tests.study.random_studies import make_random_study
@@ -27,7 +26,7 @@ SEEDS = range(80)
 
 def describe_all(study):
     """Everything that a study says, as plain data; objectives say what they are of."""
-    search = None if study.search is None else as_plain(complete_objectives(study.search))
+    search = None if study.search is None else as_plain(study.search.complete())
     rest = {name: as_plain(getattr(study, name)) for name in ("designs", "goals", "candidates", "title", "num_datasets")}
     return {**describe_question(study), **rest, "fidelity": study.fidelity, "search": search}
 

@@ -39,13 +39,13 @@ from designstudio.model.priors.interval import Interval
 # How a family's numbers stand in a study file: { half_normal = 0.25 }, { uniform = [0.1, 0.25] } or
 # { log_normal = { median = 0.9, sigma = 0.05 } }.
 Layout = Literal["number", "list", "table"]
-POSITIVE = "is_positive"
+MUST_BE_POSITIVE = "must_be_positive"
 BOUNDS = "bounds"
 
 
 def positive() -> Any:
     """A number of a family that must be above 0 and finite."""
-    return dataclasses.field(metadata={POSITIVE: True})
+    return dataclasses.field(metadata={MUST_BE_POSITIVE: True})
 
 
 class AbstractPrior(ABC):
@@ -66,7 +66,7 @@ class AbstractPrior(ABC):
     def __post_init__(self) -> None:
         for field in self.number_fields():
             number = getattr(self, field.name)
-            if POSITIVE in field.metadata and not 0 < number < math.inf:
+            if MUST_BE_POSITIVE in field.metadata and not 0 < number < math.inf:
                 raise StudioError(f"{type(self).__name__} needs a positive, finite {field.name}, but {number:g} was given.")
 
     @property

@@ -3,15 +3,11 @@
 import contextlib
 import dataclasses
 import difflib
-import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from designstudio.errors import StudioError
-from designstudio.study.locate import KeyPath
-
-# Counts and seeds become 32-bit numbers.
-LARGEST_WHOLE_NUMBER = 2**31 - 1
+from designstudio.study.schema.locate import KeyPath
 
 
 class StudyFileError(StudioError):
@@ -65,56 +61,6 @@ class Entry:
         """What stands under a key of this table, or at a place of this list."""
         return Entry(self.value[key], (*self.path, key), self.origin)
 
-    def text(self) -> str:
-        """One line of text."""
-        if not isinstance(self.value, str):
-            raise self.refuse('text in "quotes"')
-        if not self.value.isprintable():
-            raise self.refuse("one line of plain text")
-        return self.value
-
-    def number(self, low: float = -math.inf, high: float = math.inf) -> float:
-        """A finite number."""
-        wanted = "a number" if math.isinf(low) else f"a number of {low:g} or more"
-        wanted = wanted if math.isinf(high) else f"a number from {low:g} to {high:g}"
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            raise self.refuse(wanted)
-        try:
-            number = float(self.value)
-        except OverflowError:
-            raise self.refuse(wanted) from None
-        if not (math.isfinite(number) and low <= number <= high):
-            raise self.refuse(wanted)
-        return number
-
-    def positive(self) -> float:
-        """A number above zero."""
-        number = self.number()
-        if not number > 0:
-            raise self.refuse("a number above 0")
-        return number
-
-    def truth_value(self) -> bool:
-        """True or false."""
-        if not isinstance(self.value, bool):
-            raise self.refuse("true or false")
-        return self.value
-
-    def whole_number(self, low: int) -> int:
-        """A whole number, written without a point."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int):
-            raise self.refuse(f"a whole number of {low} or more")
-        if not low <= self.value <= LARGEST_WHOLE_NUMBER:
-            raise self.refuse(f"a whole number from {low} to {LARGEST_WHOLE_NUMBER}")
-        return self.value
-
-    def choose(self, kind: str, options: Collection[str]) -> str:
-        """One of several names."""
-        name = self.text()
-        if name not in options:
-            raise self.error(f"Unknown {kind} {_shorten(name)}{_suggest(name, options)} Available: {', '.join(options)}.")
-        return name
-
     def items(self, wanted: str) -> list["Entry"]:
         """The entries of a list."""
         if not isinstance(self.value, list):
@@ -144,6 +90,10 @@ class Entry:
             if key not in self.value:
                 raise self.error(f"The key {key!r} is missing. Allowed: {', '.join(allowed)}.")
         return {key: self.child(key) for key in self.value}
+
+    def unknown(self, kind: str, name: str, options: Collection[str]) -> StudyFileError:
+        """An error that says which names there are."""
+        return self.error(f"Unknown {kind} {_shorten(name)}{_suggest(name, options)} Available: {', '.join(options)}.")
 
     def _explain_unknown(self, key: str, allowed: Collection[str]) -> str:
         if self.path and key in self.origin.top_level:

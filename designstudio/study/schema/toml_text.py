@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from designstudio.study.schema.kinds import INLINE, LINES, SECTION, Kind
+
 WIDTH = 118
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -60,3 +62,34 @@ def _quote(text: str) -> str:
 def _escape(letter: str) -> str:
     code = ord(letter)
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def write_table(
+    kind: Kind, table: Mapping[str, Any], path: str = "", header: str = "", comment: str = ""
+) -> list[list[str]]:
+    """A table as blocks of lines: what stands in it first, then its sections, each under its comment.
+
+    Args:
+        kind: what it is, which knows the layout of its keys.
+        table: plain data, as the kind writes it.
+        path: of keys that leads to it.
+        header: the line above it, in brackets.
+        comment: stands above the header.
+    """
+    fields = {field.key: field for field in kind.list_fields()}
+    lines: list[str] = []
+    below: list[list[str]] = []
+    for key, value in table.items():
+        field, inner = fields.get(key), f"{path}.{key}" if path else key
+        if field is None or field.layout == INLINE:
+            lines.append(write_pair(key, value))
+        elif field.layout == LINES:
+            lines += write_list(key, value)
+        elif field.layout == SECTION:
+            below += write_table(field.kind, value, inner, f"[{inner}]", field.comment or field.doc)
+        else:
+            for place, entry in enumerate(value):
+                above = "" if place else field.comment or field.doc
+                below += write_table(field.kind, entry, inner, f"[[{inner}]]", above)
+    head = [*write_comment(comment), header] if header else []
+    return [[*head, *lines], *below] if lines else below

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designstudio.study.example import read_example
-from designstudio.study.locate import locate_keys
+from designstudio.study.schema.locate import locate_keys
 
 TRICKY = '''\
 # title = "no"
