@@ -4,10 +4,13 @@ A table stands between `<!-- costs:start -->` and `<!-- costs:end -->`. A regist
 TABLES: the page, and a function that returns the lines of its table.
 """
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from designstudio.metrics import available_metrics
+from designstudio.metrics.base import GOAL, PARAMETERS, QUANTITY, WHOLE
 from designstudio.model.costs import available_costs
 
 DOCS = Path(__file__).parent
@@ -19,9 +22,23 @@ def list_costs() -> list[str]:
     return write_table(("cost", "formula", "what it says"), rows)
 
 
+def list_metrics(scope: str) -> list[str]:
+    """Every metric of something: how files call it, which way is better, what it is and what it does not say."""
+    rows = [
+        (metric.label, f"`{metric.name}`", metric.direction or "neither", metric.explanation, metric.caveat)
+        for metric in available_metrics().values()
+        if metric.scope == scope
+    ]
+    return write_table(("metric", "in files", "better", "what it is", "what it does not say"), rows)
+
+
 # By the name between the comments: the page and what is written there.
 TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "costs": ("explanation/model.md", list_costs),
+    **{
+        f"metrics of {name}": ("explanation/scores.md", functools.partial(list_metrics, scope))
+        for name, scope in {"quantities": QUANTITY, "posteriors": PARAMETERS, "goals": GOAL, "designs": WHOLE}.items()
+    },
 }
 
 

@@ -67,6 +67,6 @@ def hash_code(without: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         relative = path.relative_to(package)
-        if relative.parts[0] not in without and relative.as_posix() not in without:
+        if not any(place.as_posix() in without for place in (relative, *relative.parents)):
             digest.update(str(relative).encode() + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -22,7 +22,9 @@ from designstudio.study.design import Design
 # These only show results, score what is kept, or ask for evaluations.
 WITHOUT_EFFECT = (
     *("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab"),
-    *(f"evaluate/{name}.py" for name in ("verdict", "results", "study", "goals", "curves", "example", "preview")),
+    *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example.py"),
+    *(f"metrics/{name}.py" for name in ("base", "failed", "identifiability", "paired", "power", "recovery", "registry")),
+    *(f"evaluate/{name}.py" for name in ("verdict", "results", "overview", "study", "goals", "curves", "preview")),
 )
 
 

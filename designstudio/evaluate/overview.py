@@ -4,7 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from designstudio.metrics import AbstractPosteriorMetric, AbstractQuantityMetric
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.registry import list_design_metrics, list_posterior_metrics, list_quantity_metrics
+from designstudio.model.parameters import NO_UNIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,23 +31,38 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
         _row("trials", (str(e.design.num_trials) for e in evaluations)),
         _row("minutes", (f"{e.design.minutes:.1f}" for e in evaluations)),
     ]
-    for name, symbol in _list_quantities(evaluations).items():
-        rows.append(_row(f"RMSE of {symbol}", (_cell(e.recovery.get(name, {}).get("rmse")) for e in evaluations)))
-    rows.append(_row(f"coverage ({evaluations[0].study.interval:.0%})", (_range(e, "coverage") for e in evaluations)))
-    rows.append(_row("contraction", (_range(e, "contraction") for e in evaluations)))
-    found = [e.identifiability for e in evaluations]
-    if any(part.prior_cost for part in found):
-        rows += [
-            _row("prior-cost correlation", (_cell(part.prior_cost.get("correlation")) for part in found)),
-            _row("confounding factor", (_cell(part.prior_cost.get("confounding")) for part in found)),
-            _row("prior-cost gain (nats)", (_cell(part.information_gain.get("prior_cost")) for part in found)),
-        ]
-    rows.append(_row("information gain (nats)", (_cell(part.information_gain["all"]) for part in found)))
+    for of_quantity in list_quantity_metrics().values():
+        rows += _tabulate_quantities(of_quantity, evaluations)
+    for of_posterior in list_posterior_metrics().values():
+        rows += _tabulate_parts(of_posterior, evaluations)
     rows += [_row(f"P({goal})", (_cell(e.power.get(goal)) for e in evaluations)) for goal in evaluations[0].power]
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
     seconds = (f"{e.seconds:.1f}{' (cached)' if e.is_cached else ''}" for e in evaluations)
     return [*rows, _row("seconds", seconds)]
+
+
+def _tabulate_quantities(metric: AbstractQuantityMetric, evaluations: Sequence["Evaluation"]) -> list[Row]:
+    """A metric of each quantity, or its range over them, if it is shown at all."""
+    if metric.in_overview == "range":
+        interval = f" ({evaluations[0].study.interval:.0%})" if metric.is_of_interval else ""
+        return [_row(f"{metric.label}{interval}", (_range(e, metric) for e in evaluations))]
+    shown = _list_quantities(evaluations) if metric.in_overview == "each" else {}
+    return [
+        _row(f"{metric.label} of {symbol}", (_cell(e.recovery.get(name, {}).get(metric.name)) for e in evaluations))
+        for name, symbol in shown.items()
+    ]
+
+
+def _tabulate_parts(metric: AbstractPosteriorMetric, evaluations: Sequence["Evaluation"]) -> list[Row]:
+    """A metric of the parts of all parameters that it is shown of, if some design has them."""
+    unit = "" if metric.unit == NO_UNIT else f" ({metric.unit})"
+    found = [e.identifiability.scores[metric.name] for e in evaluations]
+    return [
+        _row(f"{name}{unit}", (_cell(scores.get(part)) for scores in found))
+        for part, name in metric.row_names().items()
+        if any(part in scores for scores in found)
+    ]
 
 
 def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
@@ -65,15 +83,14 @@ def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
 
 def _list_scores(evaluation: "Evaluation") -> Iterator[tuple[str, str, Score]]:
     design, found = evaluation.design, evaluation.identifiability
-    yield "", "trials", Score(float(design.num_trials), 0.0)
-    yield "", "minutes", Score(design.minutes, 0.0)
+    for name, metric in list_design_metrics().items():
+        yield "", name, Score(metric.value(design.facts), 0.0)
     for quantity, scores in evaluation.recovery.items():
         yield from ((quantity, metric, score) for metric, score in scores.items())
     yield from ((", ".join(pair), "correlation", score) for pair, score in found.correlation.items())
     yield from ((name, "confounding", score) for name, score in found.confounding.items())
-    yield from (("prior_cost", metric, score) for metric, score in found.prior_cost.items())
-    yield from ((part, "information_gain", score) for part, score in found.information_gain.items())
-    yield "all", "remaining", found.remaining
+    for name, parts in found.scores.items():
+        yield from ((part, name, score) for part, score in parts.items())
     yield from ((goal, "power", score) for goal, score in evaluation.power.items())
 
 
@@ -100,8 +117,8 @@ def _cell(score: Score | None) -> str:
     return NOTHING if score is None else str(score)
 
 
-def _range(evaluation: "Evaluation", metric: str) -> str:
+def _range(evaluation: "Evaluation", metric: AbstractQuantityMetric) -> str:
     """Smallest and largest over the quantities."""
-    values = [score.value for score in (named[metric] for named in evaluation.recovery.values())]
-    values = [value for value in values if not math.isnan(value)]
-    return f"{min(values):.0%} to {max(values):.0%}" if values else NOTHING
+    values = [scores[metric.name].value for scores in evaluation.recovery.values()]
+    ends = [value for value in values if not math.isnan(value)]
+    return f"{min(ends):{metric.number_format}} to {max(ends):{metric.number_format}}" if ends else NOTHING

@@ -67,6 +67,7 @@ GOAL: Scope = "goal"
 WHOLE: Scope = "whole"
 # Parts of all parameters that a metric with the scope PARAMETERS may be of.
 PRIOR_COST, ALL = "prior_cost", "all"
+PART_NAMES = {PRIOR_COST: "prior and cost", ALL: "all parameters"}
 
 
 class AbstractMetric(ABC):
@@ -117,14 +118,18 @@ class AbstractQuantityMetric(AbstractMetric):
     Attributes:
         in_units: the power of the quantity's unit that it is measured in; 0 for none.
         needs_truth: whether it compares with the truth, and is undefined without.
+        is_of_interval: whether it depends on how wide the study's intervals are.
         in_overview: how the table of `designstudio evaluate` shows it: `each` quantity in a row of its own, the `range` over
             the quantities in one row, or not at all (`no`).
+        in_report: whether reports show it.
     """
 
     scope = QUANTITY
     in_units: ClassVar[int] = 0
     needs_truth: ClassVar[bool] = True
+    is_of_interval: ClassVar[bool] = False
     in_overview: ClassVar[Literal["each", "range", "no"]] = "range"
+    in_report: ClassVar[bool] = True
 
     @abstractmethod
     def statistic(self, sample: QuantitySample) -> Statistic:
@@ -192,6 +197,12 @@ class AbstractPosteriorMetric(AbstractMetric):
     def score(self, shape: PosteriorShape) -> Score:
         """The mean with its error."""
         return score_mean(self.values(shape))
+
+    def row_names(self) -> dict[str, str]:
+        """The parts that tables show, and what they call them; by default all of them."""
+        if len(self.parts) < 2:
+            return dict.fromkeys(self.parts or (ALL,), self.label)
+        return {part: f"{self.label} of {PART_NAMES[part]}" for part in self.parts}
 
 
 class AbstractDesignMetric(AbstractMetric):

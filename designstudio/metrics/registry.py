@@ -2,7 +2,8 @@
 
 from typing import TypeVar
 
-from designstudio.errors import StudioError, UnknownNameError
+from designstudio.core.registry import Registry
+from designstudio.errors import StudioError
 from designstudio.metrics.base import (
     AbstractDesignMetric,
     AbstractMetric,
@@ -33,42 +34,34 @@ from designstudio.metrics.quantity.z_score import ZScore
 Metric = TypeVar("Metric", bound=AbstractMetric)
 
 # In the order of tables.
-_OF_PACKAGE: dict[str, AbstractMetric] = {
-    metric.name: metric
-    for metric in (
-        Bias(),
-        RootMeanSquaredError(),
-        MeanSquaredError(),
-        Pearson(),
-        Concordance(),
-        Coverage(),
-        Width(),
-        Contraction(),
-        ZScore(),
-        Correlation(),
-        Confounding(),
-        Remaining(),
-        InformationGain(),
-        Power(),
-        Failed(),
-        Minutes(),
-        Hours(),
-        Trials(),
-        Participants(),
-        SmallestLevel(),
-    )
-}
-_OF_USERS: dict[str, AbstractMetric] = {}
-
-
-def available_metrics() -> dict[str, AbstractMetric]:
-    """Every metric by name, in the order of tables; those of users last."""
-    return {**_OF_PACKAGE, **_OF_USERS}
-
-
-def list_objective_names() -> tuple[str, ...]:
-    """Names of the metrics that a search can have as an objective or a constraint: those with a better and a worse."""
-    return tuple(name for name, metric in available_metrics().items() if metric.direction is not None)
+METRICS: Registry[AbstractMetric] = Registry(
+    "metric",
+    {
+        metric.name: metric
+        for metric in (
+            Bias(),
+            RootMeanSquaredError(),
+            MeanSquaredError(),
+            Pearson(),
+            Concordance(),
+            Coverage(),
+            Width(),
+            Contraction(),
+            ZScore(),
+            Correlation(),
+            Confounding(),
+            Remaining(),
+            InformationGain(),
+            Power(),
+            Failed(),
+            Minutes(),
+            Hours(),
+            Trials(),
+            Participants(),
+            SmallestLevel(),
+        )
+    },
+)
 
 
 def get_metric(name: str) -> AbstractMetric:
@@ -77,20 +70,32 @@ def get_metric(name: str) -> AbstractMetric:
     Raises:
         UnknownNameError: if there is none; the message lists those there are.
     """
-    metrics = available_metrics()
-    if name not in metrics:
-        raise UnknownNameError("score", name, metrics)
-    return metrics[name]
+    return METRICS.find(name)
+
+
+def available_metrics() -> dict[str, AbstractMetric]:
+    """Every metric by name, in the order of tables; those of users last."""
+    return dict(METRICS)
+
+
+def list_objective_names() -> tuple[str, ...]:
+    """Names of the metrics that a search can have as an objective or a constraint: those with a better and a worse."""
+    return tuple(name for name, metric in METRICS.items() if metric.direction is not None)
 
 
 def list_quantity_metrics() -> dict[str, AbstractQuantityMetric]:
     """Metrics of a quantity, by name."""
-    return {name: metric for name, metric in available_metrics().items() if isinstance(metric, AbstractQuantityMetric)}
+    return {name: metric for name, metric in METRICS.items() if isinstance(metric, AbstractQuantityMetric)}
 
 
 def list_posterior_metrics() -> dict[str, AbstractPosteriorMetric]:
     """Metrics of the shape of posteriors, by name."""
-    return {name: metric for name, metric in available_metrics().items() if isinstance(metric, AbstractPosteriorMetric)}
+    return {name: metric for name, metric in METRICS.items() if isinstance(metric, AbstractPosteriorMetric)}
+
+
+def list_design_metrics() -> dict[str, AbstractDesignMetric]:
+    """Metrics of the design alone, by name."""
+    return {name: metric for name, metric in METRICS.items() if isinstance(metric, AbstractDesignMetric)}
 
 
 def register(metric: Metric) -> Metric:
@@ -101,22 +106,14 @@ def register(metric: Metric) -> Metric:
     Raises:
         StudioError: if the name belongs to a metric of the package, or the metric does not say what it is of.
     """
-    if metric.name in _OF_PACKAGE:
-        raise StudioError(f"The name {metric.name!r} belongs to a metric of the package; choose another.")
     kinds = (AbstractQuantityMetric, AbstractPosteriorMetric, AbstractDesignMetric)
     if not isinstance(metric, kinds):
         names = ", ".join(kind.__name__ for kind in kinds)
         raise StudioError(f"The metric {metric.name!r} must derive from one of {names}, to say what it is of.")
-    _OF_USERS[metric.name] = metric
+    METRICS.register(metric.name, metric)
     return metric
 
 
 def unregister(name: str) -> None:
-    """Forget a metric that was registered.
-
-    Raises:
-        UnknownNameError: if no user's metric has this name.
-    """
-    if name not in _OF_USERS:
-        raise UnknownNameError("metric of a user", name, _OF_USERS)
-    del _OF_USERS[name]
+    """Forget a metric that was registered."""
+    METRICS.unregister(name)

@@ -5,6 +5,7 @@ from typing import Any
 
 from designstudio.core.durations import format_duration
 from designstudio.metrics.identifiability import SMALL_LOADING
+from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
 from designstudio.report.formatting import format_number, format_score, name_quantity, name_symbol
 from designstudio.study import Study
@@ -15,36 +16,32 @@ Evaluations = Mapping[str, Mapping[str, Any]]
 ERROR = "± is the Monte Carlo standard error over the simulated data sets."
 # More columns of numbers than this are too many for a page.
 MOST_COLUMNS = 5
-_RECOVERY = {
-    "bias": "bias",
-    "rmse": "RMSE",
-    "concordance": "concordance",
-    "coverage": "coverage",
-    "width": "interval width",
-    "contraction": "contraction",
-}
 
 
 def tabulate_recovery(study: Study, evaluations: Evaluations) -> Table:
     """How well each quantity is estimated, design by design."""
     names = list(dict.fromkeys(name for evaluation in evaluations.values() for name in evaluation["recovery"]))
     # Where all participants are the same, nothing can be correlated.
-    shown = [score for score in _RECOVERY if _has_value(evaluations, score)]
+    labels = {
+        name: metric.label
+        for name, metric in list_quantity_metrics().items()
+        if metric.in_report and _has_value(evaluations, name)
+    }
     groups = []
     for name in names:
         rows = [
-            (design, *(format_score(evaluation["recovery"][name].get(score)) for score in shown))
+            (design, *(format_score(evaluation["recovery"][name].get(score)) for score in labels))
             for design, evaluation in evaluations.items()
             if name in evaluation["recovery"]
         ]
         groups.append((name_quantity(study, name), tuple(rows)))
     interval = next(iter(evaluations.values()))["interval"]
-    lin = "; concordance is Lin's" if "concordance" in shown else ""
+    lin = "; concordance is Lin's" if "concordance" in labels else ""
     caption = (
         f"{ERROR} Bias and RMSE are those of the posterior mean; coverage is the share of {interval:.0%} intervals that "
         f"hold the truth; contraction is the share of the prior's variance that the data remove{lin}."
     )
-    return Table(("design", *(_RECOVERY[score] for score in shown)), tuple(groups), caption)
+    return Table(("design", *labels.values()), tuple(groups), caption)
 
 
 def _has_value(evaluations: Evaluations, score: str) -> bool:

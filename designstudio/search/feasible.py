@@ -3,7 +3,7 @@
 import numpy as np
 
 from designstudio.errors import StudioError
-from designstudio.metrics import AbstractDesignMetric, DesignFacts
+from designstudio.metrics import AbstractDesignMetric
 from designstudio.search.designs import Parameters, build_design, list_distributions, place_parameters
 from designstudio.study import Constraint, Objective, SearchPlan
 from designstudio.study.design import Design
@@ -15,8 +15,7 @@ def measure_design(objective: Objective, design: Design) -> float:
     """The value of an objective that needs no simulation."""
     metric = objective.metric
     assert isinstance(metric, AbstractDesignMetric)  # noqa: S101  (only asked for such objectives)
-    levels = tuple(value for condition in design.conditions for value in condition.levels.values())
-    return metric.value(DesignFacts(design.minutes, design.num_trials, design.num_participants, levels))
+    return metric.value(design.facts)
 
 
 def find_design(plan: SearchPlan, parameters: Parameters, name: str = "design") -> Design | None:

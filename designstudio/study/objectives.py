@@ -3,11 +3,9 @@
 import dataclasses
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.metrics import ALL, PRIOR_COST, AbstractDesignMetric, AbstractMetric, AbstractPosteriorMetric, get_metric
-from designstudio.metrics.base import GOAL, QUANTITY
+from designstudio.metrics import AbstractDesignMetric, AbstractMetric, AbstractPosteriorMetric, get_metric
+from designstudio.metrics.base import GOAL, PART_NAMES, QUANTITY
 from designstudio.metrics.registry import list_objective_names
-
-_PARTS = {PRIOR_COST: "prior and cost", ALL: "all parameters"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Objective:
         symbol = self.metric.symbol
         if self.goal is not None:
             return f"{symbol}, goal {self.goal + 1}"
-        return symbol if not self.of else f"{symbol} of {', '.join(_PARTS.get(name, name) for name in self.of)}"
+        return symbol if not self.of else f"{symbol} of {', '.join(PART_NAMES.get(name, name) for name in self.of)}"
 
     def orient(self, value: float) -> float:
         """A value turned so that smaller is better."""

@@ -9,6 +9,7 @@ import pandas as pd
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.verdict import is_confounded
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.viz.theme import label_quantities
 
 
@@ -55,12 +56,7 @@ def tabulate_recovery(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
                     "symbol": words.symbol,
                     "unit": words.unit,
                     "mean truth": float(truth.sel(quantity=name)),
-                    "rmse": scores["rmse"].value,
-                    "rmse error": scores["rmse"].mcse,
-                    "coverage": scores["coverage"].value,
-                    "coverage error": scores["coverage"].mcse,
-                    "contraction": scores["contraction"].value,
-                    "contraction error": scores["contraction"].mcse,
+                    **_list_columns(scores),
                     "confounding": math.nan if confounding is None else confounding.value,
                     "confounding error": math.nan if confounding is None else confounding.mcse,
                     "fidelity": evaluation.fidelity,
@@ -69,6 +65,16 @@ def tabulate_recovery(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _list_columns(scores: Mapping[str, Score]) -> dict[str, float]:
+    """Metrics of a quantity that an overview shows, each with its error."""
+    shown = [name for name, metric in list_quantity_metrics().items() if metric.in_overview != "no"]
+    return {
+        column: number
+        for name in shown
+        for column, number in ((name, scores[name].value), (f"{name} error", scores[name].mcse))
+    }
 
 
 def write_recovery(evaluations: Mapping[str, Evaluation]) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from designstudio.metrics.base import SMALLER, AbstractPosteriorMetric
+from designstudio.metrics.base import PRIOR_COST, SMALLER, AbstractPosteriorMetric
 from designstudio.metrics.samples import PosteriorShape
 
 
@@ -22,6 +22,10 @@ class Confounding(AbstractPosteriorMetric):
     def values(self, shape: PosteriorShape) -> Float[np.ndarray, " dataset"]:
         """Factors of the cost's parameters; of all if the cost has none."""
         return confound(shape, shape.of_cost or tuple(range(len(shape.names))))
+
+    def row_names(self) -> dict[str, str]:
+        """That of prior and cost only."""
+        return {PRIOR_COST: self.label}
 
 
 def confound(shape: PosteriorShape, chosen: tuple[int, ...]) -> Float[np.ndarray, " dataset"]:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from designstudio.metrics.base import LARGER, AbstractPosteriorMetric
+from designstudio.metrics.base import ALL, LARGER, PRIOR_COST, AbstractPosteriorMetric
 from designstudio.metrics.samples import PosteriorShape
 
 
@@ -20,3 +20,7 @@ class InformationGain(AbstractPosteriorMetric):
     def values(self, shape: PosteriorShape) -> Float[np.ndarray, " dataset"]:
         """Nats gained."""
         return (np.linalg.slogdet(shape.prior)[1] - np.linalg.slogdet(shape.covariance)[1]) / 2
+
+    def row_names(self) -> dict[str, str]:
+        """Both parts."""
+        return {PRIOR_COST: "prior-cost gain", ALL: self.label}

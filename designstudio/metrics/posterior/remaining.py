@@ -24,6 +24,10 @@ class Remaining(AbstractPosteriorMetric):
         """Shares."""
         return np.sqrt(np.linalg.eigvalsh(_whiten(shape))[:, -1])
 
+    def row_names(self) -> dict[str, str]:
+        """None: the verdict says it."""
+        return {}
+
 
 def find_weakest_direction(shape: PosteriorShape) -> Float[np.ndarray, " parameter"]:
     """The weakest direction of the mean posterior, of length 1; NaN without data sets."""

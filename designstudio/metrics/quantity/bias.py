@@ -12,7 +12,7 @@ class Bias(AbstractQuantityMean):
     name = "bias"
     label = "bias"
     symbol = "|bias|"
-    explanation = "mean of estimate minus truth"
+    explanation = "mean of estimate minus truth; a search compares it without its sign"
     caveat = "near 0 although single estimates may be far off"
     direction = SMALLER
     in_units = 1

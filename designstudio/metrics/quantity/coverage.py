@@ -15,6 +15,7 @@ class Coverage(AbstractQuantityMean):
     caveat = "high also for useless, wide intervals; nominal on average over the analysis prior, not at every truth"
     direction = LARGER
     number_format = ".0%"
+    is_of_interval = True
 
     def values(self, sample: QuantitySample) -> np.ndarray:
         """Whether each interval holds its truth."""

@@ -13,11 +13,12 @@ class MeanSquaredError(AbstractQuantityMean):
     label = "MSE"
     symbol = "MSE"
     explanation = "the square of the RMSE, as in the paper's tables"
-    caveat = "the same"
+    caveat = "small also where the prior alone was right"
     direction = SMALLER
     is_size = True
     in_units = 2
     in_overview = "no"
+    in_report = False
 
     def values(self, sample: QuantitySample) -> np.ndarray:
         """Squared errors."""

@@ -17,6 +17,7 @@ class Pearson(AbstractQuantityMetric):
     caveat = "blind to bias and scale; undefined if all participants are the same"
     direction = LARGER
     in_overview = "no"
+    in_report = False
 
     def statistic(self, sample: QuantitySample) -> Statistic:
         """The weighted correlation."""

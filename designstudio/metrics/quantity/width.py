@@ -17,6 +17,7 @@ class Width(AbstractQuantityMean):
     is_size = True
     in_units = 1
     needs_truth = False
+    is_of_interval = True
     in_overview = "no"
 
     def values(self, sample: QuantitySample) -> np.ndarray:

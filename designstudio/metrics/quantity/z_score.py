@@ -14,6 +14,7 @@ class ZScore(AbstractQuantityMean):
     explanation = "mean of (estimate - truth) / posterior sd"
     caveat = "averages over- and underestimates away"
     in_overview = "no"
+    in_report = False
 
     def values(self, sample: QuantitySample) -> np.ndarray:
         """Errors over standard deviations."""

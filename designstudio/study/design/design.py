@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.metrics import DesignFacts
 from designstudio.model.priors import AbstractPrior
 from designstudio.study.stimuli import Stimuli
 
@@ -88,6 +89,12 @@ class Design:
     def minutes(self) -> float:
         """Time of one participant."""
         return self.num_trials * self.seconds_per_trial / 60
+
+    @property
+    def facts(self) -> DesignFacts:
+        """What metrics of the design alone are computed from."""
+        levels = tuple(value for condition in self.conditions for value in condition.levels.values())
+        return DesignFacts(self.minutes, self.num_trials, self.num_participants, levels)
 
     @property
     def levels(self) -> tuple[str, ...]:
