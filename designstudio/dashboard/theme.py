@@ -78,7 +78,7 @@ def is_dark() -> bool:
 
 
 def text_color() -> str:
-    """Of marks that are black on white."""
+    """Colour of text and of marks: nearly black, or nearly white on a dark page."""
     return "#f0f2f5" if is_dark() else "#1b1f24"
 
 

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: does the whole chain from simulation to posterior tell the truth?
+"""Simulation-based calibration of the whole chain, from simulated participants to posteriors.
 
 Participants come from the fit's own prior, their simulated data are fitted, and each true value is ranked among its
 posterior draws. If simulation, likelihood and sampler are all right, the ranks are uniform. Ranked are all parameters and
@@ -95,7 +95,7 @@ def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:
 
 
 def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Float[np.ndarray, "dataset chain draw"]]:
-    """All free parameters, one entry for each condition, and what a confounded design trades."""
+    """All free parameters, one entry for each condition, and the ratios and products that confounded designs determine."""
     quantities = {}
     dims = ("dataset", "chain", "draw")
     for name in model.free:

@@ -1,4 +1,4 @@
-"""In which order things happen: blocks that are counterbalanced over participants, and trials in random order.
+"""Orders: blocks that are counterbalanced over participants, and trials in random order.
 
 Blocks follow the Latin squares of Williams (1949): in every square each condition stands once in each place, and over the
 whole cycle each condition follows each other one equally often. A cycle takes as many participants as there are conditions,
@@ -25,7 +25,7 @@ FEWEST_STEPS = 1000
 
 
 class Kind(NamedTuple):
-    """What makes two trials alike. None is like nothing, not even another None.
+    """Which trials count as repeats of each other: those with equal entries. An entry of None equals no other.
 
     Attributes:
         condition: which condition, where several share a block.
@@ -41,7 +41,7 @@ class OrderError(StudioError):
 
 
 def order_blocks(num_conditions: int, participant: int) -> list[int]:
-    """The order of the conditions of a participant, who are both counted from 0."""
+    """The order of a participant's conditions; participants and conditions are counted from 0."""
     # 0, 1, n-1, 2, n-2, ...: neighbours differ by every number once, so that shifting all by one gives every pair.
     first = [0] + [
         place // 2 + 1 if place % 2 == 0 else num_conditions - place // 2 - 1 for place in range(num_conditions - 1)

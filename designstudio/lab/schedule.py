@@ -72,7 +72,7 @@ class ListedTrial:
 
 @dataclasses.dataclass(frozen=True)
 class TrialList:
-    """The trials of one participant, who is called by two digits or more."""
+    """The trials of one participant, whose number has two digits or more."""
 
     subject: str
     trials: tuple[ListedTrial, ...]
@@ -111,7 +111,7 @@ class Schedule:
 
 
 def suit_order(design: Design) -> str:
-    """The order that a design's conditions ask for: what is drawn anew in a block needs blocks."""
+    """The order that a design needs: blocked, if people's parameters are drawn anew in each condition."""
     return BLOCKED if design.own_parameters else INTERLEAVED
 
 

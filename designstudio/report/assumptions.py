@@ -6,7 +6,7 @@ from designstudio.model.costs import get_cost
 from designstudio.model.parameters import NO_UNIT, analysis_priors
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
 from designstudio.report.formatting import MISSING, explain
-from designstudio.report.pictures import draw
+from designstudio.report.pictures import render_figure
 from designstudio.study import Known, Study
 from designstudio.study.design import Condition, Design
 from designstudio.viz.designs import draw_designs
@@ -24,7 +24,7 @@ NUM_SIDE_BY_SIDE = 4
 def describe_designs(designs: Sequence[Design]) -> list[Block]:
     """The designs, as a picture and as a table."""
     figures = [
-        draw(
+        render_figure(
             draw_designs({design.name: design for design in part}),
             "What is shown, how often and at which level: stimuli across, levels up, each band as thick as it has trials.",
         )
@@ -142,5 +142,5 @@ def _describe_slips(study: Study) -> str:
 
 
 def split(things: Sequence[Design], size: int) -> list[Sequence[Design]]:
-    """Parts of at most so many."""
+    """Consecutive parts of at most `size` designs."""
     return [things[start : start + size] for start in range(0, len(things), size)]

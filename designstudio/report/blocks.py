@@ -22,7 +22,7 @@ class Words:
 
 @dataclasses.dataclass(frozen=True)
 class Heading:
-    """What the blocks after it have in common."""
+    """A heading within a section, above the blocks that follow."""
 
     kind: ClassVar[str] = "heading"
     text: str

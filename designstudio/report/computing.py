@@ -1,5 +1,4 @@
-"""The last sections of every page: settings, run time, versions, seed, the command that repeats the run, and what to "
-"cite."""
+"""The last sections of every page: settings, run time, versions, seed, the rerun, and what to cite."""
 
 import shlex
 from collections.abc import Mapping, Sequence

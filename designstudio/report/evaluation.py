@@ -13,7 +13,7 @@ from designstudio.report.assumptions import describe_assumptions, describe_desig
 from designstudio.report.blocks import Block, Figure, Page, Section, Words
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.formatting import count, join_words
-from designstudio.report.pictures import draw, has, take
+from designstudio.report.pictures import embed_figure, has_figure, render_figure
 from designstudio.study import Study
 from designstudio.viz.identifiability import draw_correlations
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
@@ -112,24 +112,24 @@ def _describe_recovery(
                     f"Posterior means and {interval} intervals of {symbols} for every simulated participant, against "
                     "the truth. Orange intervals miss it."
                 )
-                blocks.append(draw(draw_recovery(chosen, quantities=part, interval=study.interval), caption))
+                blocks.append(render_figure(draw_recovery(chosen, quantities=part, interval=study.interval), caption))
     caption = (
         f"Coverage of {interval} intervals with two Monte Carlo standard errors; the dashed line is where it should be on "
         "average over participants who come from the analysis prior."
     )
-    blocks.append(draw(draw_coverage(summaries, interval=study.interval), caption))
+    blocks.append(render_figure(draw_coverage(summaries, interval=study.interval), caption))
     for part in _split(list(labels), NUM_QUANTITIES):
         symbols = join_words([labels[name].symbol for name in part])
         caption = (
             f"Error of {symbols} in posterior sds against contraction, a point for each participant. On the right the "
             "data say much more than the prior; within the dotted lines errors are as large as posteriors say."
         )
-        blocks.append(draw(draw_contraction(summaries, color_by="design", quantities=part), caption))
+        blocks.append(render_figure(draw_contraction(summaries, color_by="design", quantities=part), caption))
     blocks += scores.describe_calibration(evaluations)
     for name in evaluations:
-        if has(folder, f"calibration_{name}"):
+        if has_figure(folder, f"calibration_{name}"):
             caption = f"Calibration of {name}: ranks of the truth against uniform ones, with the 95% band of an exact fit."
-            blocks.append(take(folder, f"calibration_{name}", caption))
+            blocks.append(embed_figure(folder, f"calibration_{name}", caption))
     return Section("Recovery", tuple(blocks))
 
 
@@ -140,33 +140,35 @@ def _describe_identifiability(
     can_correlate = {name: s for name, s in summaries.items() if s.sizes["parameter"] > 1}
     for names in _split(list(can_correlate), NUM_MATRICES):
         caption = f"Mean posterior correlation of the logarithms of all pairs of parameters: {join_words(names)}."
-        blocks.append(draw(draw_correlations({name: summaries[name] for name in names}), caption))
-    if has(folder, "prior_cost"):
+        blocks.append(render_figure(draw_correlations({name: summaries[name] for name in names}), caption))
+    if has_figure(folder, "prior_cost"):
         caption = (
             "Posterior of one simulated participant under each design: the thinner the shape, the more the two trade off."
         )
-        blocks.append(take(folder, "prior_cost", caption))
+        blocks.append(embed_figure(folder, "prior_cost", caption))
     return Section("Identifiability", tuple(blocks))
 
 
 def _describe_models(folder: Path, evaluations: scores.Evaluations) -> list[Section]:
     blocks = scores.describe_model_recovery(evaluations)
     for name in evaluations:
-        if has(folder, f"model_recovery_{name}"):
-            blocks.append(take(folder, f"model_recovery_{name}", f"{name}: which cost wins when which made the data."))
+        if has_figure(folder, f"model_recovery_{name}"):
+            blocks.append(
+                embed_figure(folder, f"model_recovery_{name}", f"{name}: which cost wins when which made the data.")
+            )
     return [Section("Telling costs apart", tuple(blocks))] if blocks else []
 
 
 def _describe_behavior(folder: Path, evaluations: scores.Evaluations, interval: float) -> list[Section]:
     figures: list[Figure] = [
-        take(
+        embed_figure(
             folder,
             f"behavior_{name}",
             f"{name}: responses of one simulated participant, and what its fit predicts.",
             is_small=True,
         )
         for name in evaluations
-        if has(folder, f"behavior_{name}")
+        if has_figure(folder, f"behavior_{name}")
     ]
     if not figures:
         return []

@@ -23,15 +23,15 @@ from designstudio.report.blocks import Block, Heading, Page, Section, Words, mak
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.formatting import (
     MISSING,
+    capitalize,
     count,
     explain,
     format_number,
     format_score,
     format_share,
     join_words,
-    start,
 )
-from designstudio.report.pictures import draw
+from designstudio.report.pictures import render_figure
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import draw_fit_shrinkage, draw_fit_subjects
@@ -120,7 +120,7 @@ def _describe_data(fit: EmpiricalFit) -> Section:
         blocks.append(Words(("Nothing was left out.",)))
     design = describe_pilot(fit.trials, {}, {})
     caption = "The experiment: which stimuli were shown how often to the median subject in each condition."
-    blocks.append(draw(draw_designs({fit.name or "data": design}, unit=unit, shows_minutes=False), caption))
+    blocks.append(render_figure(draw_designs({fit.name or "data": design}, unit=unit, shows_minutes=False), caption))
     if fit.scale.factor != 1:
         blocks.append(Words((f"For the actor, stimuli and responses were divided by {fit.scale.factor:g} {unit}.",)))
     return Section("Data", tuple(blocks))
@@ -185,11 +185,13 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
     ]
     blocks: list[Block] = [
         make_table(("cost", "elpd", "behind", "won", "weight"), rows, caption),
-        draw(draw_model_comparison(comparison), "The same as a picture, by family of costs."),
+        render_figure(draw_model_comparison(comparison), "The same as a picture, by family of costs."),
         make_table(("family", "won", "weight"), families, f"Families of costs. {STANDARD_ERROR}"),
     ]
     blocks += _tabulate_subjects(comparison)
-    blocks.append(draw(draw_subject_winners(comparison), "How far each cost is behind the best one of each subject."))
+    blocks.append(
+        render_figure(draw_subject_winners(comparison), "How far each cost is behind the best one of each subject.")
+    )
     return Section("Model comparison", tuple(blocks))
 
 
@@ -230,14 +232,16 @@ def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
         labels = list(
             dict.fromkeys(label for subject in fit.subjects for label in record["subjects"][subject][cost]["parameters"])
         )
-        blocks.append(Heading(f"{start(name_cost(cost))} cost"))
+        blocks.append(Heading(f"{capitalize(name_cost(cost))} cost"))
         for part in _split(labels):
             rows = [(subject, *_list_estimates(record["subjects"][subject][cost], part)) for subject in fit.subjects]
             columns = ("subject", *(_name_label(symbols, label) for label in part), "Monte Carlo error", "fit")
             caption = f"Separate fits under the {name_cost(cost)} cost."
             blocks.append(make_table(columns, rows, caption, (0, len(columns) - 1)))
         kind = "pooled" if cost in fit.pooled else "separate"
-        blocks.append(draw(draw_fit_subjects(fit, cost), f"All subjects under the {name_cost(cost)} cost, {kind} fits."))
+        blocks.append(
+            render_figure(draw_fit_subjects(fit, cost), f"All subjects under the {name_cost(cost)} cost, {kind} fits.")
+        )
     return Section("Estimates", tuple(blocks))
 
 
@@ -274,7 +278,9 @@ def _describe_group(fit: EmpiricalFit) -> Section:
             f"with its {INTERVAL:.0%} interval, and the spread of subjects on the scale of the group ± its posterior sd."
         )
         blocks.append(make_table(("parameter", "median subject", "interval", "spread"), rows, caption))
-        blocks.append(draw(draw_fit_shrinkage(fit, cost), f"What pooling does to each subject, {name_cost(cost)} cost."))
+        blocks.append(
+            render_figure(draw_fit_shrinkage(fit, cost), f"What pooling does to each subject, {name_cost(cost)} cost.")
+        )
     return Section("Group", tuple(blocks))
 
 

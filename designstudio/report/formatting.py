@@ -47,7 +47,7 @@ def format_share(value: float) -> str:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """A, b and c."""
+    """Words as a list in a sentence: a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -57,8 +57,8 @@ def spell(number: int) -> str:
     return _SMALL[number] if 0 <= number < len(_SMALL) else f"{number:,}"
 
 
-def start(text: str) -> str:
-    """The same as the beginning of a sentence."""
+def capitalize(text: str) -> str:
+    """The text as the beginning of a sentence; unlike `str.capitalize`, all other letters stay."""
     return f"{text[:1].upper()}{text[1:]}"
 
 

@@ -1,4 +1,4 @@
-"""Figures inside a page: sharp if that is small enough, else as pixels."""
+"""Figures inside a page: as SVG if that is small enough, else as PNG."""
 
 import base64
 import tempfile
@@ -16,16 +16,16 @@ DPI = 200
 TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
-def draw(figure: hv.core.Dimensioned, caption: str, *, is_small: bool = False) -> Figure:
+def render_figure(figure: hv.core.Dimensioned, caption: str, *, is_small: bool = False) -> Figure:
     """A figure that is drawn for the page."""
     with tempfile.TemporaryDirectory() as folder:
         path = save_figure(figure, Path(folder) / "figure.svg")
         if path.stat().st_size > LARGEST_SVG:
             save_figure(figure, path.with_suffix(".png"), dpi=DPI)
-        return take(Path(folder), "figure", caption, is_small=is_small)
+        return embed_figure(Path(folder), "figure", caption, is_small=is_small)
 
 
-def take(folder: Path, name: str, caption: str, *, is_small: bool = False) -> Figure:
+def embed_figure(folder: Path, name: str, caption: str, *, is_small: bool = False) -> Figure:
     """A figure that a run has left in its folder, as SVG or PNG.
 
     Raises:
@@ -42,6 +42,6 @@ def take(folder: Path, name: str, caption: str, *, is_small: bool = False) -> Fi
     return Figure(f"data:{TYPES[path.suffix]};base64,{data}", caption, is_small)
 
 
-def has(folder: Path, name: str) -> bool:
+def has_figure(folder: Path, name: str) -> bool:
     """Whether a run has left a figure."""
     return any((folder / f"{name}{suffix}").is_file() for suffix in TYPES)

@@ -10,8 +10,8 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, tabulate_designs
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
-from designstudio.report.formatting import MISSING, count, format_score, join_words, start
-from designstudio.report.pictures import take
+from designstudio.report.formatting import MISSING, capitalize, count, format_score, join_words
+from designstudio.report.pictures import embed_figure
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
@@ -156,13 +156,16 @@ def _describe_finalists(
         ]
         rows += [(r["evaluation"]["name"], MISSING, MISSING, format_score(r["fresh"][label])) for r in result["references"]]
         caption = (
-            f"{start(label_objective(objective, study).axis)}; {format_direction(objective)}. The search score chose the "
+            f"{capitalize(label_objective(objective, study).axis)}; {format_direction(objective)}. "
+            "The search score chose the "
             f"finalists and flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, "
             f"by {plan.verify_fidelity}. {scores.ERROR}"
         )
         blocks.append(make_table(("design", "trial", "search score", "fresh score"), rows, caption))
     blocks.append(
-        take(folder, "designs", "The finalists, and the designs of the study: what is shown, how often, at which level.")
+        embed_figure(
+            folder, "designs", "The finalists, and the designs of the study: what is shown, how often, at which level."
+        )
     )
     designs = [find_design(plan, finalist["parameters"], name) for name, finalist in finalists.items()]
     blocks.append(tabulate_designs([design for design in designs if design is not None]))
@@ -183,12 +186,12 @@ def _compare(result: Mapping[str, Any]) -> list[Block]:
 
 def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, objectives: Sequence[Objective]) -> list[Block]:
     blocks: list[Block] = [
-        take(
+        embed_figure(
             folder, "history", "Every design that was tried, in its order, the best so far, and the finalists on fresh data."
         )
     ]
     if len(objectives) > 1:
-        blocks.append(take(folder, "front", "The front: designs that no other beats in all objectives."))
+        blocks.append(embed_figure(folder, "front", "The front: designs that no other beats in all objectives."))
     label = label_objective(objectives[0], study).symbol
     if result["importance"]:
         rows = [(name_variable(name).symbol, f"{100 * share:.1f}") for name, share in result["importance"].items()]
@@ -198,12 +201,12 @@ def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, obj
             "trials of this search; they have no Monte Carlo error of their own."
         )
         blocks += [
-            take(folder, "importance", "Share of each variable in what makes designs differ."),
+            embed_figure(folder, "importance", "Share of each variable in what makes designs differ."),
             make_table(("variable", "importance (%)"), rows, caption),
         ]
     else:
         blocks.append(Words(("There are too few trials to say which variables matter.",)))
-    blocks.append(take(folder, "parallel", "Every feasible design as a line over its variables and its score."))
+    blocks.append(embed_figure(folder, "parallel", "Every feasible design as a line over its variables and its score."))
     return blocks
 
 

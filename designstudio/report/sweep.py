@@ -10,7 +10,7 @@ from designstudio.report.assumptions import describe_assumptions, describe_desig
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
 from designstudio.report.formatting import count, format_score, join_words
-from designstudio.report.pictures import has, take
+from designstudio.report.pictures import embed_figure, has_figure
 from designstudio.study import Study
 from designstudio.viz.runs import RunRecord
 
@@ -86,6 +86,6 @@ def _describe_power(folder: Path, study: Study, along: Mapping[str, Any], points
     ]
     caption = f"Chance to reach each goal at every point. {scores.ERROR}"
     blocks: list[Block] = [make_table((*along, *goals), rows, caption, ())]
-    if has(folder, "power"):
-        blocks.append(take(folder, "power", f"Chance to reach the goals along {join_words(list(along))}."))
+    if has_figure(folder, "power"):
+        blocks.append(embed_figure(folder, "power", f"Chance to reach the goals along {join_words(list(along))}."))
     return [*blocks, Words(tuple(f"{goal.label}: {goal}." for goal in study.goals), is_list=True)]

@@ -1,4 +1,4 @@
-"""Costs in figures: in the families of the paper, which have colours and markers of their own."""
+"""How costs look in figures, and in which order: each of the paper's families of costs has a colour and a marker."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What can be had for what: candidates of a search for several objectives, and the front that none of them beats."""
+"""Pareto fronts: candidates of a search in two objectives, and those that no other one beats in both."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -83,7 +83,7 @@ def compute_history(result: SearchResult, objective: Objective, fresh: Sequence[
 
 
 def find_shown(objective: Objective, everything: Cloud, complete: Cloud, kept: np.ndarray) -> tuple[float, float]:
-    """Values worth their place, and those that are kept: a few designs far worse than the others would squeeze them."""
+    """Limits of the axis: those of all values that are kept, and of the others without a few that are far worse."""
     value, error = orient(objective, everything.value), NUM_ERRORS * np.nan_to_num(everything.mcse)
     if value.size == 0:
         return 0.0, 1.0
@@ -101,7 +101,7 @@ def find_shown(objective: Objective, everything: Cloud, complete: Cloud, kept: n
 
 
 def orient(objective: Objective, value: np.ndarray | float) -> np.ndarray:
-    """Smaller is better; the same again gives the value back."""
+    """The value with the sign that makes smaller better; applied twice, it gives the value back."""
     return np.asarray(-value if objective.is_larger_better else value)
 
 

@@ -1,4 +1,4 @@
-"""What subjects expected before they saw anything: the prior mean, as each cost has it (the paper's figure 5 B)."""
+"""Prior means of all subjects as each cost estimates them (the paper's figure 5 B)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""How figures of a search write what it is for, what it chooses, and in which way is better."""
+"""Labels of a search in figures: its objectives, its variables, and which direction is better."""
 
 from designstudio.metrics.base import QUANTITY
 from designstudio.metrics.design.minutes import Minutes

@@ -1,4 +1,4 @@
-"""What pooling has done: separate and pooled estimates of every subject, between no pooling and the group."""
+"""Shrinkage by pooling: separate against pooled estimates of every subject, and the median subject of the group."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""All subjects of one fit: what each of them is estimated to be, parameter by parameter."""
+"""Estimates of all subjects of one fit, with intervals: a panel for each parameter."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

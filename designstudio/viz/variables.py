@@ -1,4 +1,4 @@
-"""What a search has chosen: which variables of a design matter, and which values go with good scores."""
+"""Variables of a search: how much each of them matters, and all designs in parallel coordinates."""
 
 import textwrap
 from collections.abc import Mapping, Sequence

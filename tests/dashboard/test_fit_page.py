@@ -10,7 +10,7 @@ import xarray as xr
 from designstudio.cli import main
 from designstudio.core.files import write_json
 from designstudio.dashboard.pages.fit import FitPage
-from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_doubts
+from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_warnings
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.fit import MOST_MEGABYTES, FitChoice, tidy_name
 from designstudio.errors import DataError
@@ -282,7 +282,7 @@ def test_failures_are_listed_by_name_and_escaped(fit):
     names[1] = HOSTILE
     trials = fit.trials.assign_coords(subject=("dataset", names))
     own = dataclasses.replace(fit, posteriors={**fit.posteriors, "quadratic": posterior}, trials=trials)
-    text = write_doubts(own)
+    text = write_warnings(own)
     assert f"Failed: {ESCAPED} under quadratic: R-hat 1.3 {ESCAPED}" in text
     assert HOSTILE not in text
     assert "quadratic: 3 trials of 1 subject with Pareto k above 0.7" in text

@@ -1,4 +1,4 @@
-"""What live figures have in common."""
+"""Empty Bokeh figures and their tooltips, for figures that are updated in place."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The design page: choose, and see at once what it would tell."""
+"""The design page: controls of a design, and the behaviour, posterior, scores and verdict that it predicts."""
 
 import time
 

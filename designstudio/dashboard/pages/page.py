@@ -1,4 +1,4 @@
-"""What pages have in common: first things first, and a sentence for what cannot be."""
+"""The base of all pages: parts that are built once the browser shows the rest, and a sentence for what went wrong."""
 
 import html as escaping
 from collections.abc import Callable

@@ -90,7 +90,7 @@ class RunsPage(pn.viewable.Viewer):
 
 
 def tabulate_jobs(jobs: list[Job]) -> pd.DataFrame:
-    """One row for each."""
+    """Jobs as a table, one row each."""
     rows = []
     for job in jobs:
         seconds = job.outcome.get("seconds")

@@ -41,7 +41,7 @@ def write_comparison(fit: EmpiricalFit) -> str:
     return write_table(["cost", "elpd", "behind", "weight", "won", "failed fits"], rows, note)
 
 
-def write_doubts(fit: EmpiricalFit) -> str:
+def write_warnings(fit: EmpiricalFit) -> str:
     """What to be careful about: trials that leave-one-out cannot judge, and every fit that failed, by name."""
     parts = []
     if fit.comparison is not None:

@@ -11,9 +11,9 @@ from designstudio.dashboard.parts.comparison import (
     tabulate_subjects,
     write_comparison,
     write_conditions,
-    write_doubts,
     write_group,
     write_subject,
+    write_warnings,
 )
 from designstudio.dashboard.parts.downloads import download_table
 from designstudio.dashboard.parts.paper_figure import PaperFigure
@@ -127,7 +127,7 @@ class FitResults(pn.viewable.Viewer):
             self._offer_pairs()
         finally:
             self._is_syncing = False
-        self._comparison.object, self._doubts.object = write_comparison(fit), write_doubts(fit)
+        self._comparison.object, self._doubts.object = write_comparison(fit), write_warnings(fit)
         for figure in (self.compared, self.winners):
             figure.hide(fit.comparison is None)
         self.prior_means.hide(any(MU_0.name not in model.free for model in fit.models.values()))

@@ -196,6 +196,6 @@ class SearchResults(pn.viewable.Viewer):
 
 
 def list_best(result: SearchResult) -> list[TrialRecord]:
-    """More of them than there will be finalists."""
+    """The best candidates so far, more of them than there will be finalists."""
     plan = dataclasses.replace(get_plan(result.question), num_finalists=NUM_BEST)
     return choose_finalists(result.question.replace(search=plan), result.records)
