@@ -36,9 +36,12 @@ def fingerprint(content: Any) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """Frozen records, recursively, as what JSON knows; with their class, as two classes may have the same fields."""
+    """Frozen records, recursively, as what JSON knows; with their class, as two classes may have the same fields.
+
+    Fields by which records are not compared, such as the function of a quantity, are left out.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: as_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {field.name: as_plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.compare}
         return {"class": type(value).__name__, **fields}
     if isinstance(value, Mapping):
         return {str(key): as_plain(entry) for key, entry in value.items()}

@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 
 from designstudio.evaluate.preview import Preview, preview_design
-from designstudio.study import Study, format_study
+from designstudio.study import Study
 
 MOST_KEPT = 128
 
@@ -18,8 +18,7 @@ def preview_study(study: Study) -> Preview:
     Raises:
         StudioError: if it cannot be computed.
     """
-    # A study file says all that matters, with every digit.
-    key = format_study(study)
+    key = study.identity
     with _lock:
         if key in _kept:
             _kept.move_to_end(key)

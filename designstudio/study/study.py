@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.fingerprint import fingerprint
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor
 from designstudio.model.costs import get_cost
@@ -93,6 +94,11 @@ class Study:
             raise StudioError(f"The goal that {goal} cannot be reached: the fit takes {goal.quantity!r} as known.")
         simulated = get_cost(self.population.cost or self.cost)
         self.population.replace(priors={**self.population.priors, **goal.group}).resolve(simulated)
+
+    @functools.cached_property
+    def identity(self) -> str:
+        """A short text that equal studies share, and others do not: results are kept by it."""
+        return fingerprint(self)
 
     def replace(self, **changes: Any) -> "Study":
         """The same study with some answers changed; None changes nothing."""

@@ -172,3 +172,20 @@ def test_a_known_number_is_one_for_each_participant_whatever_else_differs_betwee
 def test_a_truth_that_nobody_has_cannot_be_known():
     with pytest.raises(StudioError, match="simulated participants have no 'beta': give its value"):
         Analysis(known={"beta": Known()}).fix_values(PARTICIPANTS)
+
+
+def test_equal_studies_have_one_identity_and_others_another():
+    again = dataclasses.replace(STUDY, quantities=(RATIO,)), dataclasses.replace(STUDY, quantities=(RATIO,))
+    assert again[0].identity == again[1].identity
+    assert len(STUDY.identity) < 100
+    high = dataclasses.replace(TWO_LEVELS.conditions[1], levels={"sigma": 0.2 + 1e-12})
+    changes = [
+        {"seed": 2},
+        {"designs": (ONE_LEVEL, dataclasses.replace(TWO_LEVELS, conditions=(TWO_LEVELS.conditions[0], high)))},
+        {"quantities": (RATIO,)},
+        {"quantities": (Quantity.from_formula("ratio", "sigma_0 / sigma[1]"),)},
+        {"population": Population({"beta": Constant(0.9)})},
+        {"analysis": Analysis(known={"sigma": Known()})},
+    ]
+    identities = [STUDY.identity, *(dataclasses.replace(STUDY, **change).identity for change in changes)]
+    assert len(set(identities)) == len(identities)
