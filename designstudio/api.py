@@ -42,8 +42,10 @@ def plot(result: Any, **options: Any) -> Any:
         result: of any function of this module.
         options: of the figure of this kind of result; see the functions of `designstudio.viz.plots`.
     """
-    from designstudio.viz.plots import plot_result  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.notebooks import enable_display  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.plots import plot_result  # noqa: PLC0415
 
+    enable_display()
     return plot_result(result, **options)
 
 
