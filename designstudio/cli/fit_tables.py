@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from designstudio.fitting.comparison import find_family
 from designstudio.fitting.overview import describe_costs, describe_failures, format_number, tabulate_costs
 from designstudio.fitting.results import Comparison, EmpiricalFit
 from designstudio.fitting.summaries import summarize_group
 from designstudio.metrics.monte_carlo import Score
+from designstudio.model.costs import find_family
 
 
 def print_fit(fit: EmpiricalFit) -> None:

@@ -17,12 +17,8 @@ from designstudio.fitting.record import LARGEST_KHAT
 from designstudio.fitting.results import Comparison
 from designstudio.fitting.stacking import stack_weights
 from designstudio.metrics.monte_carlo import score_share
-from designstudio.model.costs import get_cost
-from designstudio.model.costs.base import ASYMMETRIC, SYMMETRIC, WITH_EFFORT
-
-# As in the paper's table of costs.
-FAMILIES = {SYMMETRIC: "symmetric", WITH_EFFORT: "effort", ASYMMETRIC: "asymmetric"}
-OTHER = "other"
+from designstudio.model.costs import find_family
+from designstudio.model.costs.base import FAMILIES
 
 
 def compare_costs(posteriors: Mapping[str, xr.DataTree]) -> Comparison:
@@ -48,11 +44,6 @@ def compare_costs(posteriors: Mapping[str, xr.DataTree]) -> Comparison:
     total = total.assign(share_won=("cost", shares[:, 0]), share_won_se=("cost", shares[:, 1]))
     families = _compare_families(costs, is_winner, total["weight"].values)
     return Comparison(table, total, families, int((~is_decided).sum()))
-
-
-def find_family(cost: str) -> str:
-    """The family that a cost belongs to; costs that users wrote are `other`."""
-    return FAMILIES.get(get_cost(cost).kind, OTHER)
 
 
 def _compare_each(elpd: np.ndarray, is_good: np.ndarray) -> xr.Dataset:
@@ -108,7 +99,7 @@ def _compare_in_total(elpd: np.ndarray) -> xr.Dataset:
 def _compare_families(costs: Sequence[str], is_winner: np.ndarray, weights: np.ndarray) -> xr.Dataset:
     """How often the winner is of each family, and the family's weight."""
     members = [find_family(cost) for cost in costs]
-    names = [name for name in (*FAMILIES.values(), OTHER) if name in members]
+    names = [name for name in FAMILIES if name in members]
     is_in = np.array([[member == name for member in members] for name in names])
     shares = np.array([score_share(np.asarray(is_winner[:, row].any(axis=1))) for row in is_in])
     return xr.Dataset(

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from designstudio.core.durations import format_duration
-from designstudio.fitting.comparison import find_family
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.pilot import describe_pilot
 from designstudio.fitting.results import Comparison, EmpiricalFit
 from designstudio.fitting.summaries import INTERVAL, summarize_group
 from designstudio.fitting.units import name_unit
 from designstudio.metrics.monte_carlo import Score
-from designstudio.model.costs import get_cost
+from designstudio.model.costs import find_family, get_cost
 from designstudio.model.parameters import NO_UNIT
 from designstudio.report import methods
 from designstudio.report.assumptions import MODEL

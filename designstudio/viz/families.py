@@ -2,42 +2,34 @@
 
 from collections.abc import Iterable
 
-from designstudio.model.costs import available_costs
-from designstudio.model.costs.base import ASYMMETRIC, SYMMETRIC, WITH_EFFORT
+from designstudio.model.costs import available_costs, find_family
+from designstudio.model.costs.base import ASYMMETRIC, OTHER, SYMMETRIC, WITH_EFFORT
 from designstudio.viz.theme import BLUE, GREEN, PURPLE, VERMILION, Series
 
-OTHER = "other"
-_FAMILIES = {SYMMETRIC: "symmetric", WITH_EFFORT: "effort", ASYMMETRIC: "asymmetric"}
-# In the order of the paper; their names are those of `designstudio.fitting.results.Comparison`.
+# In the order of the paper.
 FAMILY_LOOKS = {
-    "symmetric": Series("symmetric", BLUE, "o", "solid"),
-    "effort": Series("symmetric with effort", VERMILION, "s", "solid"),
-    "asymmetric": Series("asymmetric", GREEN, "^", "solid"),
+    SYMMETRIC: Series("symmetric", BLUE, "o", "solid"),
+    WITH_EFFORT: Series("symmetric with effort", VERMILION, "s", "solid"),
+    ASYMMETRIC: Series("asymmetric", GREEN, "^", "solid"),
     OTHER: Series("other costs", PURPLE, "d", "solid"),
 }
 
 
-def get_family(cost: str) -> str:
-    """The family of a cost; one that a user wrote, or that is not registered any more, has none of the paper's."""
-    known = available_costs()
-    return _FAMILIES.get(known[cost].kind, OTHER) if cost in known else OTHER
-
-
 def get_look(cost: str) -> Series:
     """The look of a cost's family."""
-    return FAMILY_LOOKS[get_family(cost)]
+    return FAMILY_LOOKS[find_family(cost)]
 
 
 def order_costs(costs: Iterable[str]) -> list[str]:
     """Family by family, and within one as in the paper's table; other costs last, as they were given."""
     known = {cost: place for place, cost in enumerate(available_costs())}
     families = list(FAMILY_LOOKS)
-    return sorted(costs, key=lambda cost: (families.index(get_family(cost)), known.get(cost, len(known))))
+    return sorted(costs, key=lambda cost: (families.index(find_family(cost)), known.get(cost, len(known))))
 
 
 def list_families(costs: Iterable[str]) -> list[str]:
     """The families that some costs belong to, in the order of the paper."""
-    found = {get_family(cost) for cost in costs}
+    found = {find_family(cost) for cost in costs}
     return [family for family in FAMILY_LOOKS if family in found]
 
 

@@ -8,9 +8,10 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from designstudio.fitting.results import Comparison
+from designstudio.model.costs import find_family
 from designstudio.viz import figures, theme
 from designstudio.viz.comparison import draw_cells
-from designstudio.viz.families import FAMILY_LOOKS, get_family, list_families, name_cost, order_costs
+from designstudio.viz.families import FAMILY_LOOKS, list_families, name_cost, order_costs
 from designstudio.viz.theme import BAND_COLOR, BLACK, REFERENCE_COLOR, Series
 
 NUM_ERRORS = 2
@@ -134,7 +135,7 @@ def _draw_totals(
         low, high = low.clip(0.0, 100.0), high.clip(0.0, 100.0)
     xlim = (-4.0, 104.0) if is_share else theme.pad_limits(low, high, [0.0], share=0.06)
     ylim = (-0.6, num_costs - 0.4)
-    families = [get_family(cost) for cost in totals.costs]
+    families = [find_family(cost) for cost in totals.costs]
     # Every other family is shaded.
     shaded = [y[k] for k, family in enumerate(families) if list_families(totals.costs).index(family) % 2 == 0]
     stripes = hv.Rectangles([(xlim[0], place - 0.5, xlim[1], place + 0.5) for place in shaded])

@@ -16,8 +16,8 @@ from data import RESULTS, find_folder, fit
 from scipy import optimize, stats
 
 from designstudio.core.tables import write_csv
-from designstudio.fitting.comparison import find_family
 from designstudio.fitting.results import EmpiricalFit
+from designstudio.model.costs import find_family
 
 # What a cost says about being too long or too short, or about effort.
 COST_PARAMETERS = {

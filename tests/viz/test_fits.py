@@ -14,7 +14,7 @@ from designstudio.fitting.results import Comparison
 from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.model.actors import ExactActor
-from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.model.costs import PAPER_COST_NAMES, find_family, get_cost
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.viz.cost_functions import compute_cost_curves, draw_cost_functions
 from designstudio.viz.estimates import (
@@ -24,7 +24,7 @@ from designstudio.viz.estimates import (
     find_hdi,
     label_parameters,
 )
-from designstudio.viz.families import get_family, order_costs
+from designstudio.viz.families import order_costs
 from designstudio.viz.figures import save_figure
 from designstudio.viz.model_comparison import (
     WINNER,
@@ -315,8 +315,8 @@ def test_conditions_with_costs_of_their_own_have_their_lines(tmp_path):
 
 def test_costs_stand_in_the_order_of_the_paper():
     assert order_costs(["mine", *reversed(PAPER_COST_NAMES)]) == [*PAPER_COST_NAMES, "mine"]
-    assert [get_family(cost) for cost in ORDERED] == ["symmetric", "effort", "asymmetric"]
-    assert get_family("mine") == "other"
+    assert [find_family(cost) for cost in ORDERED] == ["symmetric", "effort", "asymmetric"]
+    assert find_family("mine") == "other"
 
 
 def test_totals_are_to_the_best_cost():

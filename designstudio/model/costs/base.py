@@ -43,10 +43,9 @@ from designstudio.model.priors import Interval
 Scalar = Float[Array, ""]
 Values = Mapping[str, Scalar]
 
-SYMMETRIC = "symmetric"
-WITH_EFFORT = "symmetric with effort"
-ASYMMETRIC = "asymmetric"
-USER_WRITTEN = "user-written"
+# Families of costs, in the order of the paper; results and files call them so.
+SYMMETRIC, WITH_EFFORT, ASYMMETRIC, OTHER = "symmetric", "effort", "asymmetric", "other"
+FAMILIES = (SYMMETRIC, WITH_EFFORT, ASYMMETRIC, OTHER)
 
 # The medians of beliefs that occur when prior means and stimuli come from the paper's training range (0.1 to 7) and
 # measurements scatter by up to 3.5 standard deviations.

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from designstudio.errors import CostDefinitionError
-from designstudio.model.costs.base import MU_POST_BOX, USER_WRITTEN, AbstractCost, Scalar, Values
+from designstudio.model.costs.base import MU_POST_BOX, OTHER, AbstractCost, Scalar, Values
 from designstudio.model.parameters import SENSORIMOTOR_PARAMETERS, SIGMA, SIGMA_R, Parameter
 from designstudio.model.perception import Belief
 
@@ -41,7 +41,7 @@ class FunctionCost(AbstractCost):
     parameters: tuple[Parameter, ...] = ()
     formula: str = "user-written"
     meaning: str = ""
-    kind = USER_WRITTEN
+    kind = OTHER
 
     def __call__(self, response: Scalar, stimulus: Scalar, parameters: Values) -> Scalar:
         return self.function(response, stimulus, parameters)

@@ -8,7 +8,7 @@ from designstudio.errors import CostDefinitionError
 from designstudio.model.costs.absolute import Absolute
 from designstudio.model.costs.absolute_effort import AbsoluteEffort
 from designstudio.model.costs.asymmetric_quadratic import AsymmetricQuadratic
-from designstudio.model.costs.base import AbstractCost
+from designstudio.model.costs.base import FAMILIES, OTHER, AbstractCost
 from designstudio.model.costs.function import CostFunction, FunctionCost, check_cost, load_module
 from designstudio.model.costs.inverted_gaussian import InvertedGaussian
 from designstudio.model.costs.linex import Linex
@@ -48,6 +48,12 @@ def get_cost(name: str) -> AbstractCost:
 def available_costs() -> dict[str, AbstractCost]:
     """Every cost by name, user-written ones last."""
     return dict(COSTS)
+
+
+def find_family(name: str) -> str:
+    """The family that a cost belongs to; one that is not registered any more, or names none of the families, is `other`."""
+    kind = COSTS[name].kind if name in COSTS else OTHER
+    return kind if kind in FAMILIES else OTHER
 
 
 def add_cost(cost: AbstractCost) -> None:
