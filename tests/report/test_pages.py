@@ -94,6 +94,6 @@ def test_paper_has_rules_of_its_own(report):
 def test_figures_are_drawn_into_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "save_figure", SAVE_FIGURE)
     figure = draw_designs({"two": get_preset("paper-two-levels")})
-    assert pictures.draw(figure, "A design.").source.startswith("data:image/svg+xml;base64,")
+    assert pictures.render_figure(figure, "A design.").source.startswith("data:image/svg+xml;base64,")
     monkeypatch.setattr(pictures, "LARGEST_SVG", 1000)
-    assert pictures.draw(figure, "A design.").source.startswith("data:image/png;base64,iVBOR")
+    assert pictures.render_figure(figure, "A design.").source.startswith("data:image/png;base64,iVBOR")
