@@ -12,13 +12,14 @@ from jaxtyping import Float
 from scipy import stats
 
 from designstudio.fitting.group_moments import round_number
-from designstudio.model.parameters import SIGMA
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.priors import AbstractPrior
 from designstudio.study import Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
 from designstudio.study.space import LOG, MOST_LEVELS, Variable
 from designstudio.study.stimuli import GRID, LIST, LOG_UNIFORM, UNIFORM
 
+NOISE = DEFAULT_FAMILY.perceptual_noise
 PILOT = "pilot"
 # A trial takes as long as it takes; files of data do not say.
 SECONDS_PER_TRIAL = 5.0
@@ -105,9 +106,9 @@ def describe_space(pilot: Design, fitted: Sequence[float], stimuli: Values) -> S
         fitted: perceptual uncertainty of the median subject; levels reach from half the smallest to twice the largest.
         stimuli: all that were shown.
     """
-    low, high = max(min(fitted) / 2, SIGMA.box.low), min(max(fitted) * 2, SIGMA.box.high)
+    low, high = max(min(fitted) / 2, NOISE.box.low), min(max(fitted) * 2, NOISE.box.high)
     if low >= high:
-        low, high = SIGMA.box.low, SIGMA.box.high
+        low, high = NOISE.box.low, NOISE.box.high
     total = pilot.num_trials
     fewest = max(math.ceil(total / 2), MOST_LEVELS)
     variables: dict[str, Variable] = {
@@ -118,7 +119,7 @@ def describe_space(pilot: Design, fitted: Sequence[float], stimuli: Values) -> S
         "participants": pilot.num_participants,
     }
     variables |= {f"stimuli.{name}": value for name, value in _describe_range(pilot.stimuli, stimuli).items()}
-    return Space(variables, SIGMA.name, Range(round_number(low, 3), round_number(high, 3)), SECONDS_PER_TRIAL)
+    return Space(variables, NOISE.name, Range(round_number(low, 3), round_number(high, 3)), SECONDS_PER_TRIAL)
 
 
 def _describe_range(shown: Stimuli, stimuli: Values) -> dict[str, Variable]:

@@ -13,8 +13,9 @@ import numpy as np
 import xarray as xr
 
 from designstudio.fitting.group_moments import Group, describe_groups, match_prior, pick_good, round_number
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import SIGMA, Parameter
+from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior, Constant, Interval
 
 # Numbers that differ by less than this, relative to their size, are the same in 32 bits.
@@ -39,9 +40,9 @@ class PopulationSummary(NamedTuple):
     @property
     def fitted_sigma(self) -> list[float]:
         """The median subject's perceptual uncertainty, in each condition if it differs."""
-        if SIGMA.name in self.levels:
-            return self.levels[SIGMA.name]
-        return [float(self.population[SIGMA.name].quantile(np.array(0.5)))]
+        if DEFAULT_FAMILY.perceptual_noise.name in self.levels:
+            return self.levels[DEFAULT_FAMILY.perceptual_noise.name]
+        return [float(self.population[DEFAULT_FAMILY.perceptual_noise.name].quantile(np.array(0.5)))]
 
 
 def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: xr.DataTree | None) -> PopulationSummary:
@@ -55,7 +56,7 @@ def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: x
     summary = PopulationSummary({}, {}, {})
     for name, groups in describe_groups(model, posterior, pooled).items():
         bounds = model.priors[name].support
-        if name == SIGMA.name and name in model.per_condition:
+        if name == DEFAULT_FAMILY.perceptual_noise.name and name in model.per_condition:
             summary.levels[name] = [round_number(group.median) for group in groups]
         elif name in model.per_condition:
             summary.own[name] = [match_prior(group, bounds) for group in groups]

@@ -187,7 +187,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
-        size = len(is_wanted) if model.is_power_law else CHUNK_SIZE
+        size = len(is_wanted) if model.is_linear else CHUNK_SIZE
         return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
 
     def chunk(

@@ -126,8 +126,8 @@ class _Run:
     ) -> None:
         self.observations, self.numbers, self.settings = observations, numbers, settings
         # What samplers see: under a power law the same shape for every number of trials, so designs share one program.
-        self._sampled = drop_trials(observations) if model.is_power_law else condense(observations)
-        is_condensed = not model.is_power_law and self._sampled is not observations
+        self._sampled = drop_trials(observations) if model.is_linear else condense(observations)
+        is_condensed = not model.is_linear and self._sampled is not observations
         num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
         # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
         self.model = model.change(is_careful=True) if is_condensed and num_trials > MANY_TRIALS else model
@@ -290,7 +290,7 @@ class _Run:
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
     """Rounds by how far from a regression the model is."""
-    if model.is_power_law:
+    if model.is_linear:
         num_rounds = 2
     elif model.rule.has_two_sides:
         # What bends at a known length has coordinates for it; about anything else the regression says little.

@@ -98,6 +98,8 @@ def predict_responses(
     def one_condition(participant: Values, x: Float[Array, " trial"]) -> tuple[Array, Array]:
         policy = model.actor.policy(participant)
         mean, slope = jax.vmap(lambda s: jax.jvp(policy, (s,), (jnp.ones_like(s),)))(x)
-        return mean, jnp.log((slope * participant["sigma"]) ** 2 + participant["sigma_r"] ** 2)
+        perception, response = model.family.perception, model.family.response
+        variance = (slope * perception.noise_scale(participant)) ** 2 + response.noise_scale(participant) ** 2
+        return mean, jnp.log(variance)
 
     return jax.vmap(one_condition)(model.broadcast_to_conditions(values, fixed), log_stimulus)

@@ -1,7 +1,8 @@
 """The parameters of a Bayesian actor: names, symbols, supports, units and the paper's three sets of priors.
 
-Units: `mu_0` shares the stimulus unit, every `sigma` is in log units (about a Weber fraction). The four parameters below
-belong to every model; a cost adds its own (see `designstudio.model.costs`).
+Parameters belong to the parts of a model: to a perception, a response, a likelihood or a cost, in whose files they stand.
+Each has a *role*, by which everyone else finds it: a figure that draws the participant's prior asks for the prior's
+location, not for a name.
 
 Three sets of priors answer three questions. *Training*: where must the amortized actor be accurate? *Analysis*: what does
 a fit assume? *Population*: who are the simulated participants? They start as in appendix D of the paper (Straub, Niehues,
@@ -9,6 +10,7 @@ Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`.
 """
 
 import dataclasses
+import enum
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +29,22 @@ NO_UNIT = "no unit"
 UNIT_POWERS = {STIMULUS_UNIT: 1, PER_STIMULUS_UNIT: -1, LOG_UNIT: 0, NO_UNIT: 0}
 
 
+class Role(enum.StrEnum):
+    """What a parameter is for, whatever it is called."""
+
+    PRIOR_LOCATION = "prior location"
+    PRIOR_SPREAD = "prior spread"
+    PERCEPTUAL_NOISE = "perceptual noise"
+    MOTOR_NOISE = "motor noise"
+    COST = "cost"
+    LIKELIHOOD = "likelihood"
+
+    @property
+    def is_prior(self) -> bool:
+        """Whether it belongs to what the participant expects before they measure."""
+        return self in (Role.PRIOR_LOCATION, Role.PRIOR_SPREAD)
+
+
 @dataclasses.dataclass(frozen=True)
 class Parameter:
     """One parameter of the model.
@@ -43,6 +61,7 @@ class Parameter:
         population: where simulated participants come from.
         neutral: the value at which a cost parameter has no effect, if there is one.
         odds_unit: what value / (1 - value) is measured in, for a share that weighs things of different units.
+        role: what it is for.
     """
 
     name: str
@@ -56,6 +75,7 @@ class Parameter:
     population: AbstractPrior
     neutral: float | None = None
     odds_unit: str = NO_UNIT
+    role: Role = Role.COST
 
     @property
     def label(self) -> str:
@@ -109,7 +129,8 @@ def cost_parameter(
     return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral, odds_unit)
 
 
-def _noise(name: str, symbol: str, meaning: str) -> Parameter:
+def noise_parameter(name: str, symbol: str, meaning: str, role: Role) -> Parameter:
+    """A standard deviation in log units, with the paper's priors."""
     box = Interval(0.01, 0.5)
     return Parameter(
         name,
@@ -121,25 +142,8 @@ def _noise(name: str, symbol: str, meaning: str) -> Parameter:
         training=Uniform(box.low, box.high),
         analysis=HalfNormal(0.25).within(box),
         population=Uniform(0.1, 0.25),
+        role=role,
     )
-
-
-MU_0 = Parameter(
-    "mu_0",
-    "μ₀",
-    "prior mean",
-    STIMULUS_UNIT,
-    support=Interval(0.0, math.inf),
-    box=Interval(0.1, 7.0),
-    training=Uniform(0.1, 7.0),
-    analysis=Uniform(0.1, 5.0),
-    population=Uniform(2.0, 5.0),
-)
-SIGMA_0 = _noise("sigma_0", "σ₀", "prior uncertainty")
-SIGMA = _noise("sigma", "σ", "perceptual uncertainty")
-SIGMA_R = _noise("sigma_r", "σᵣ", "motor variability")
-
-SENSORIMOTOR_PARAMETERS = (MU_0, SIGMA_0, SIGMA, SIGMA_R)
 
 
 def training_priors(parameters: Sequence[Parameter]) -> PriorSet:

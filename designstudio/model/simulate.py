@@ -35,10 +35,10 @@ class Contamination(NamedTuple):
     """What no fit of the model expects in its data.
 
     Attributes:
-        lapse_rate: share of trials in which the response has nothing to do with the stimulus: it is spread evenly, in
-            logarithms, over the range of the stimuli.
-        outlier_rate: share of trials whose response is off by a factor.
-        outlier_scale: standard deviation of the logarithm of that factor.
+        lapse_rate: share of trials in which the response has nothing to do with the stimulus: it is spread evenly, on
+            the scale of responses, over the range of the stimuli.
+        outlier_rate: share of trials whose response is off.
+        outlier_scale: standard deviation of that error, on the scale of responses.
     """
 
     lapse_rate: float = 0.0
@@ -149,15 +149,16 @@ def simulate_trials(
     is_present = np.ones(stimuli.shape[1:], bool) if is_present is None else is_present
     everywhere = np.broadcast_to(is_present, stimuli.shape)
     # Every parameter is "fixed" to the participant's: the model then only has its noises left to draw.
-    observations = observe(np.log(stimuli), np.zeros(stimuli.shape), everywhere, values, SMALLEST_BUCKET)
-    log_response = np.asarray(_respond(model, observations, numbers, key), float)[..., :num_trials]
-    log_response = _contaminate(log_response, np.log(stimuli), everywhere, contamination, numbers, key)
+    perception, response = model.family.perception, model.family.response
+    observations = observe(perception.encode(stimuli), np.zeros(stimuli.shape), everywhere, values, SMALLEST_BUCKET)
+    responses = np.asarray(_respond(model, observations, numbers, key), float)[..., :num_trials]
+    responses = _contaminate(responses, response.encode(stimuli), everywhere, contamination, numbers, key)
     index = np.broadcast_to(np.repeat(np.arange(num_conditions), num_trials), (num_datasets, num_conditions * num_trials))
     # Laid out without the gaps that conditions with fewer trials have.
     kept = np.flatnonzero(is_present.ravel())
     trials = make_trials(
         stimuli.reshape(num_datasets, -1)[:, kept],
-        np.exp(log_response).reshape(num_datasets, -1)[:, kept],
+        response.decode(responses).reshape(num_datasets, -1)[:, kept],
         condition_index=index[:, kept],
         conditions=conditions,
         subjects=[str(number) for number in numbers],
@@ -169,13 +170,13 @@ def simulate_trials(
 def _respond(
     model: BehaviorModel, observations: Observations, numbers: Int[np.ndarray, " dataset"], key: Key[Array, ""]
 ) -> Array:
-    """Log responses of all data sets from the generative model."""
+    """Responses of all data sets from the generative model, on their scale."""
 
     def one(number: Array, data: Observations) -> Array:
         given = {name: value if name in model.per_condition else value[0] for name, value in data.fixed.items()}
         data = eqx.tree_at(lambda d: d.fixed, data, {name: data.fixed[name] for name in model.fixed})
         noises = {
-            name: _draw_by_condition(jax.random.normal, jax.random.fold_in(key, k), number, *data.log_stimulus.shape)
+            name: _draw_by_condition(jax.random.normal, jax.random.fold_in(key, k), number, *data.stimulus.shape)
             for k, name in enumerate(("noise", "motor_noise"))
         }
         return substitute(behave, data={**given, **noises})(model, data, likelihood="latent", is_observed=False)
@@ -184,22 +185,22 @@ def _respond(
 
 
 def _contaminate(
-    log_response: np.ndarray,
-    log_stimulus: np.ndarray,
+    response: np.ndarray,
+    stimulus: np.ndarray,
     is_present: np.ndarray,
     contamination: Contamination,
     numbers: Int[np.ndarray, " dataset"],
     key: Key[Array, ""],
 ) -> np.ndarray:
-    """Replace some responses by lapses, and move others."""
+    """Replace some responses by lapses, and move others; stimuli are on the scale of the responses."""
     if not (contamination.lapse_rate or contamination.outlier_rate):
-        return log_response
-    num_conditions, num_trials = log_response.shape[1:]
+        return response
+    num_conditions, num_trials = response.shape[1:]
     which, place, is_outlier, size = (
         draw_uniform(numbers, num_conditions, num_trials, key=jax.random.fold_in(key, k)) for k in range(2, 6)
     )
-    low, high = log_stimulus[is_present].min(), log_stimulus[is_present].max()
-    lapsed = np.where(which < contamination.lapse_rate, low + (high - low) * place, log_response)
+    low, high = stimulus[is_present].min(), stimulus[is_present].max()
+    lapsed = np.where(which < contamination.lapse_rate, low + (high - low) * place, response)
     factor = np.asarray(jax.scipy.special.ndtri(np.clip(size, 1e-6, 1 - 1e-6))) * contamination.outlier_scale
     return np.where(is_outlier < contamination.outlier_rate, lapsed + factor, lapsed)
 

@@ -13,7 +13,7 @@ from designstudio.fitting.predict import compare_prior_means, infer_cost_functio
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
-from designstudio.model.parameters import MU_0
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz.cost_functions import draw_cost_functions
 from designstudio.viz.estimates import SHARED, estimate_group, estimate_subjects, label_parameters
 from designstudio.viz.families import name_cost
@@ -62,7 +62,7 @@ def draw_fit(
         figures[f"subjects_{cost}"] = draw_fit_subjects(fit, cost)
     for cost in fit.pooled:
         figures[f"shrinkage_{cost}"] = draw_fit_shrinkage(fit, cost)
-    if all(MU_0.name in model.free for model in fit.models.values()):
+    if all(DEFAULT_FAMILY.prior_location.name in model.free for model in fit.models.values()):
         figures["prior_means"] = draw_fit_prior_means(fit)
     for cost, subject in itertools.product(_find_best(fit), shown):
         figures[_name_file(figures, "predictive", cost, subject)] = draw_fit_predictive(fit, cost, subject)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.model.parameters import MU_0
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import INTERVAL, SHARED
 from designstudio.viz.families import FAMILY_LOOKS, get_look, list_families, name_cost, order_costs
@@ -78,7 +78,7 @@ def draw_prior_means(
             title=condition,
             axes=axes,
             xlabel="",
-            ylabel=f"prior mean {MU_0.symbol} ({prior_means.attrs['units']})",
+            ylabel=f"prior mean {DEFAULT_FAMILY.prior_location.symbol} ({prior_means.attrs['units']})",
             xlim=(-0.5, num_costs - 0.5),
             # The same for all, so that conditions can be compared.
             ylim=theme.pad_limits(*drawn, [stimulus for stimulus in stimuli.values() if stimulus is not None]),

@@ -15,7 +15,7 @@ from designstudio.fitting.run import fit_subjects
 from designstudio.fitting.units import convert_prior
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import get_cost
-from designstudio.model.parameters import MU_0, SIGMA_0
+from designstudio.model.perception.lognormal import MU_0, SIGMA_0
 from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
 from tests.conftest import EXAMPLE_COSTS
 

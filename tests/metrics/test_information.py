@@ -114,7 +114,7 @@ def test_information_about_a_power_law_is_the_average_outer_product_of_scores(rn
 
 def test_information_about_a_bent_policy_is_right_within_five_percent(rng):
     model, sigma = build(load_actor("inverted_gaussian")), [0.3]
-    assert not model.is_power_law
+    assert not model.is_linear
     log_stimulus = draw_log_stimuli(rng, 1)
     log_responses = respond(rng, model, TOLERANT, sigma, log_stimulus)
     expected, error = average_outer_products(measure_scores(model, TOLERANT, sigma, log_stimulus, log_responses))

@@ -3,9 +3,8 @@ import math
 import pytest
 
 from designstudio.errors import ValueOutsideSupportError
+from designstudio.model.family import LOG_NORMAL
 from designstudio.model.parameters import (
-    MU_0,
-    SENSORIMOTOR_PARAMETERS,
     check_parameters,
     cost_parameter,
 )
@@ -15,7 +14,7 @@ GOOD = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": 0.2, "sigma_r": 0.1}
 
 
 def test_good_values_pass():
-    assert check_parameters(GOOD, SENSORIMOTOR_PARAMETERS) is None
+    assert check_parameters(GOOD, LOG_NORMAL.parameters) is None
 
 
 @pytest.mark.parametrize(
@@ -32,16 +31,16 @@ def test_good_values_pass():
 )
 def test_a_bad_value_gives_one_sentence(change, sentence):
     with pytest.raises(ValueOutsideSupportError, match=sentence):
-        check_parameters({**GOOD, **change}, SENSORIMOTOR_PARAMETERS)
+        check_parameters({**GOOD, **change}, LOG_NORMAL.parameters)
 
 
 def test_a_missing_parameter_is_named():
     with pytest.raises(ValueOutsideSupportError, match=r"Parameter 'sigma_r' \(motor variability\) is missing"):
-        check_parameters({k: v for k, v in GOOD.items() if k != "sigma_r"}, SENSORIMOTOR_PARAMETERS)
+        check_parameters({k: v for k, v in GOOD.items() if k != "sigma_r"}, LOG_NORMAL.parameters)
 
 
 def test_labels_carry_symbol_and_unit():
-    assert MU_0.label == "μ₀ (stimulus unit)"
+    assert LOG_NORMAL.prior_location.label == "μ₀ (stimulus unit)"
 
 
 def test_a_cost_parameter_needs_a_finite_box():

@@ -3,7 +3,17 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import stats
 
-from designstudio.model.perception import form_belief, measure, measurement_weight
+from designstudio.model.perception.lognormal import LogNormalPerception, measure
+
+PERCEPTION = LogNormalPerception()
+
+
+def participant(mu_0, sigma_0, sigma):
+    return {"mu_0": jnp.asarray(mu_0), "sigma_0": jnp.asarray(sigma_0), "sigma": jnp.asarray(sigma)}
+
+
+def believe(log_measurement, *parameters):
+    return PERCEPTION.believe(log_measurement, participant(*parameters))
 
 
 def test_the_belief_is_bayes_rule_on_a_grid():
@@ -13,16 +23,16 @@ def test_the_belief_is_bayes_rule_on_a_grid():
     density /= density.sum()
     mean = (grid * density).sum()
     spread = np.sqrt(((grid - mean) ** 2 * density).sum())
-    belief = form_belief(jnp.log(m), mu_0, jnp.asarray(sigma_0), jnp.asarray(sigma))
+    belief = believe(jnp.log(m), mu_0, sigma_0, sigma)
     np.testing.assert_allclose(belief.log_mu, mean, rtol=1e-5)
     np.testing.assert_allclose(belief.sigma, spread, rtol=1e-5)
 
 
 def test_an_extreme_noise_ratio_stays_finite():
-    belief = form_belief(jnp.log(3.0), 1.5, jnp.asarray(1e-6), jnp.asarray(1e3))
+    belief = believe(jnp.log(3.0), 1.5, 1e-6, 1e3)
     np.testing.assert_allclose(belief.log_mu, np.log(1.5), rtol=1e-6)
     np.testing.assert_allclose(belief.sigma, 1e-6, rtol=1e-5)
-    assert measurement_weight(jnp.asarray(1e3), jnp.asarray(1e-6)) == 1
+    assert PERCEPTION.measurement_weight(participant(1.5, 1e3, 1e-6)) == 1
 
 
 def test_measurements_scatter_around_the_stimulus_in_log_units():

@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.model.parameters import SENSORIMOTOR_PARAMETERS, analysis_priors, population_priors, training_priors
+from designstudio.model.family import LOG_NORMAL
+from designstudio.model.parameters import analysis_priors, population_priors, training_priors
 from designstudio.model.priors import HalfNormal, Interval, LogNormal, Uniform
 
 PRIORS = [
@@ -37,12 +38,12 @@ def test_truncated_lognormal_keeps_its_shape_inside_the_bounds():
 
 
 def test_the_three_sets_are_those_of_the_paper():
-    assert str(training_priors(SENSORIMOTOR_PARAMETERS)["mu_0"]) == "Uniform(0.1, 7)"
-    assert str(training_priors(SENSORIMOTOR_PARAMETERS)["sigma"]) == "Uniform(0.01, 0.5)"
-    assert str(analysis_priors(SENSORIMOTOR_PARAMETERS)["mu_0"]) == "Uniform(0.1, 5)"
-    assert str(analysis_priors(SENSORIMOTOR_PARAMETERS)["sigma_r"]) == "HalfNormal(0.25) on 0.01 to 0.5"
-    assert str(population_priors(SENSORIMOTOR_PARAMETERS)["mu_0"]) == "Uniform(2, 5)"
-    assert str(population_priors(SENSORIMOTOR_PARAMETERS)["sigma_0"]) == "Uniform(0.1, 0.25)"
+    assert str(training_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(0.1, 7)"
+    assert str(training_priors(LOG_NORMAL.parameters)["sigma"]) == "Uniform(0.01, 0.5)"
+    assert str(analysis_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(0.1, 5)"
+    assert str(analysis_priors(LOG_NORMAL.parameters)["sigma_r"]) == "HalfNormal(0.25) on 0.01 to 0.5"
+    assert str(population_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(2, 5)"
+    assert str(population_priors(LOG_NORMAL.parameters)["sigma_0"]) == "Uniform(0.1, 0.25)"
 
 
 def test_cost_priors_stay_in_their_boxes(cost, key):
@@ -53,7 +54,7 @@ def test_cost_priors_stay_in_their_boxes(cost, key):
 
 
 def test_a_set_is_edited_without_changing_the_original(key):
-    original = population_priors(SENSORIMOTOR_PARAMETERS)
+    original = population_priors(LOG_NORMAL.parameters)
     edited = original.replace(mu_0=Uniform(10.0, 11.0))
     assert str(original["mu_0"]) == "Uniform(2, 5)"
     draws = edited.sample(100, key=key)
@@ -63,7 +64,7 @@ def test_a_set_is_edited_without_changing_the_original(key):
 
 def test_editing_an_unknown_parameter_names_the_known_ones():
     with pytest.raises(UnknownNameError, match=r"Unknown parameter 'mu'\. Available: mu_0, sigma_0, sigma, sigma_r\."):
-        population_priors(SENSORIMOTOR_PARAMETERS).replace(mu=Uniform(0.0, 1.0))
+        population_priors(LOG_NORMAL.parameters).replace(mu=Uniform(0.0, 1.0))
 
 
 def test_an_empty_interval_is_refused():

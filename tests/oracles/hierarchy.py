@@ -44,7 +44,7 @@ def sample_group(model, observations, supports, hyperprior, *, seed=0):
     Returns:
         Draws by name: `<name>_location`, `<name>_spread` and `<name>`, the values of the subjects.
     """
-    num = observations.log_stimulus.shape[0]
+    num = observations.stimulus.shape[0]
 
     def group():
         values = {}

@@ -22,7 +22,7 @@ from designstudio.errors import StudioError
 from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.model.costs import get_cost
-from designstudio.model.parameters import MU_0
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import (
     draw_fit_costs,
@@ -130,7 +130,7 @@ class FitResults(pn.viewable.Viewer):
         self._comparison.object, self._doubts.object = write_comparison(fit), write_warnings(fit)
         for figure in (self.compared, self.winners):
             figure.hide(fit.comparison is None)
-        self.prior_means.hide(any(MU_0.name not in model.free for model in fit.models.values()))
+        self.prior_means.hide(any(DEFAULT_FAMILY.prior_location.name not in model.free for model in fit.models.values()))
         self.tabs.visible = True
         self._stale = {COSTS, SUBJECT, GROUP}
         self._fill(self.tabs.active)
@@ -184,7 +184,7 @@ class FitResults(pn.viewable.Viewer):
         """Prior and cost, if there are both; what was chosen stays if it can."""
         names = list(compute_marginals(self._get(), self.cost.value, self.subject.value))
         own = [p.name for p in get_cost(self.cost.value).parameters]
-        prior = [name for name in names if name.partition("[")[0] == MU_0.name]
+        prior = [name for name in names if name.partition("[")[0] == DEFAULT_FAMILY.prior_location.name]
         cost = [name for name in names if name.partition("[")[0] in own]
         first = (prior or names)[0]
         second = next((name for name in (*cost, *names) if name != first), first)

@@ -6,9 +6,10 @@ import param
 
 from designstudio.dashboard.figures.levels import LevelFigure, Levels
 from designstudio.dashboard.state.design import MOST_LEVELS, MOST_TRIALS, DesignChoice
-from designstudio.model.parameters import SIGMA
+from designstudio.model.family import DEFAULT_FAMILY
 
-LOWEST, HIGHEST = SIGMA.box.low, 0.4
+NOISE = DEFAULT_FAMILY.perceptual_noise
+LOWEST, HIGHEST = NOISE.box.low, 0.4
 FEWEST_TRIALS = 5
 SUBSCRIPTS = "₁₂₃₄"
 
@@ -24,7 +25,7 @@ class LevelEditor(pn.viewable.Viewer):
         )
         self.sigmas = [
             pn.widgets.FloatSlider(
-                name=f"σ{SUBSCRIPTS[k]} (log units)", start=LOWEST, end=SIGMA.box.high, step=0.005,
+                name=f"σ{SUBSCRIPTS[k]} (log units)", start=LOWEST, end=NOISE.box.high, step=0.005,
                 sizing_mode="stretch_width", margin=(2, 8),
             )
             for k in range(MOST_LEVELS)
@@ -68,7 +69,7 @@ class LevelEditor(pn.viewable.Viewer):
             # Somebody removed the last one: put it back.
             self._show()
             return
-        sigmas = [round(float(np.clip(sigma, LOWEST, SIGMA.box.high)), 3) for sigma, _ in levels][:MOST_LEVELS]
+        sigmas = [round(float(np.clip(sigma, LOWEST, NOISE.box.high)), 3) for sigma, _ in levels][:MOST_LEVELS]
         trials = [int(np.clip(trials, FEWEST_TRIALS, MOST_TRIALS)) for _, trials in levels][:MOST_LEVELS]
         self._change(sigmas, trials)
 

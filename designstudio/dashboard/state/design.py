@@ -8,13 +8,15 @@ import param
 
 from designstudio.errors import StudioError
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
-from designstudio.model.parameters import SIGMA, Parameter
+from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior, Constant, LogNormal
 from designstudio.study import Analysis, Goal, Known, Population, Study
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
 from designstudio.study.stimuli import DISTRIBUTIONS, LIST, UNIFORM
 from designstudio.study.study import AMORTIZED, EXACT
 
+NOISE = DEFAULT_FAMILY.perceptual_noise
 MOST_LEVELS = 4
 # Trials of one level.
 MOST_TRIALS = 200
@@ -50,7 +52,7 @@ class DesignChoice(param.Parameterized):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Those that the population has values for: sigma is the design's."""
-        return tuple(parameter for parameter in get_cost(self.cost).all_parameters if parameter.name != SIGMA.name)
+        return tuple(parameter for parameter in get_cost(self.cost).all_parameters if parameter.name != NOISE.name)
 
     def to_design(self, name: str = NAME) -> Design:
         """The design.
@@ -64,7 +66,7 @@ class DesignChoice(param.Parameterized):
             )
         levels = sorted(zip(self.sigmas, self.trials, strict=True))
         conditions = tuple(
-            Condition(_name_level(k, len(levels)), int(num), {SIGMA.name: float(sigma)})
+            Condition(_name_level(k, len(levels)), int(num), {NOISE.name: float(sigma)})
             for k, (sigma, num) in enumerate(levels)
         )
         return Design(name, conditions, self.to_stimuli(), float(self.seconds_per_trial), int(self.num_participants))
@@ -98,8 +100,8 @@ class DesignChoice(param.Parameterized):
         cost = get_cost(self.cost)
         base = self.base if self.base is not None and self.base.cost == self.cost else None
         analysis = base.analysis if base is not None else Analysis()
-        known = {n: k for n, k in analysis.known.items() if n != SIGMA.name}
-        known |= {SIGMA.name: Known()} if self.knows_sigma else {}
+        known = {n: k for n, k in analysis.known.items() if n != NOISE.name}
+        known |= {NOISE.name: Known()} if self.knows_sigma else {}
         goals = base.goals if base is not None else ()
         if not goals:
             goals = tuple(Goal("excludes", parameter.name) for parameter in cost.parameters if parameter.neutral is not None)
@@ -147,11 +149,11 @@ class DesignChoice(param.Parameterized):
             # Participants who are all alike can be shown by sliders; others are kept as they are.
             self.keeps_population = any(not isinstance(prior, Constant) for prior in study.population.priors.values())
             self.spread = 0.0
-            self.knows_sigma = SIGMA.name in study.analysis.known
+            self.knows_sigma = NOISE.name in study.analysis.known
             self._take_design(chosen)
 
     def _take_design(self, design: Design) -> None:
-        levels = [condition.levels.get(SIGMA.name) for condition in design.conditions]
+        levels = [condition.levels.get(NOISE.name) for condition in design.conditions]
         if len(levels) > MOST_LEVELS:
             raise StudioError(f"{design.name!r} has {len(levels)} conditions, but the page shows at most {MOST_LEVELS}.")
         # Levels that nobody has set are placed apart, to be moved.

@@ -18,7 +18,7 @@ from designstudio.fitting.request import FitRequest
 from designstudio.fitting.request_files import request_as_dict, request_from_dict
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
-from designstudio.model.parameters import SIGMA
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.runs.jobs import Job
 from designstudio.runs.jobs.job import LOG
 
@@ -160,7 +160,7 @@ class FitChoice(param.Parameterized):
         return 0 if self.loaded is None else int(self.loaded.report.num_conditions)
 
     def _suggest_conditions(self) -> None:
-        self.per_condition = [SIGMA.name] if self._num_conditions > 1 else []
+        self.per_condition = [DEFAULT_FAMILY.perceptual_noise.name] if self._num_conditions > 1 else []
 
     def list_notes(self) -> list[str]:
         """What to know about the choice of parameters that differ between conditions."""
@@ -168,7 +168,7 @@ class FitChoice(param.Parameterized):
             return []
         if not self.per_condition:
             return ["All parameters are shared by the conditions."]
-        if self.per_condition != [SIGMA.name]:
+        if self.per_condition != [DEFAULT_FAMILY.perceptual_noise.name]:
             return []
         notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only."]
         ratio = compare_stimuli(self.loaded.trials)

@@ -11,12 +11,13 @@ from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.quantity.rmse import RootMeanSquaredError
 from designstudio.model.costs import get_cost
-from designstudio.model.parameters import SIGMA
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.search.run import Budget
 from designstudio.study import Choice, Constraint, Objective, Range, SearchPlan, Space, Study
 from designstudio.study.space import Variable
 from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
+NOISE = DEFAULT_FAMILY.perceptual_noise
 INFORMATION, RMSE, FRONT = InformationGain.name, RootMeanSquaredError.name, "rmse and minutes"
 TRIALS_BUDGET, MINUTES_BUDGET = "designs", "minutes"
 MOST_TRIALS = 400
@@ -31,7 +32,7 @@ class SearchChoice(param.Parameterized):
     """
 
     levels = param.Range(default=(1, 4), bounds=(1, 4), doc="Number of uncertainty levels.")
-    sigma = param.Range(default=(0.05, 0.35), bounds=(SIGMA.box.low, SIGMA.box.high), doc="Where levels may lie.")
+    sigma = param.Range(default=(0.05, 0.35), bounds=(NOISE.box.low, NOISE.box.high), doc="Where levels may lie.")
     low_share = param.Range(default=(0.2, 0.8), bounds=(0.05, 0.95), doc="Share of trials at the lowest level.")
     trials = param.Range(default=(90, 90), bounds=(5, MOST_TRIALS), doc="Trials of a participant.")
     low = param.Range(default=(0.25, 0.25), bounds=(LOWEST, HIGHEST), doc="Smallest stimulus.")
@@ -99,7 +100,7 @@ class SearchChoice(param.Parameterized):
             "stimuli.low": _vary(self.low),
             "stimuli.high": _vary(self.high),
         }
-        return Space(variables, SIGMA.name, _vary(self.sigma), float(self.design.seconds_per_trial))
+        return Space(variables, NOISE.name, _vary(self.sigma), float(self.design.seconds_per_trial))
 
     def to_settings(self) -> dict[str, Any]:
         """What the job needs to know besides the study."""

@@ -13,13 +13,14 @@ import numpy as np
 import xarray as xr
 
 from designstudio.errors import DataError
-from designstudio.model.parameters import MU_0, Parameter
+from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.parameters import Parameter
 from designstudio.model.priors import Interval
 from designstudio.model.trials.schema import check_trials
 
 # Where stimuli and responses should lie on average, and where all stimuli should.
 COMFORTABLE = Interval(0.5, 3.0)
-BOX = MU_0.analysis.support
+BOX = DEFAULT_FAMILY.prior_location.analysis.support
 # Where the mean stimulus goes if the unit is changed.
 MIDDLE = 1.5
 ROUND_NUMBERS = (1, 2, 5)

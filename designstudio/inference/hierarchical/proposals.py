@@ -67,7 +67,7 @@ def make_part(
     packed = pack_trials(subjects.take_trials(trials), narrow, subjects.take_fixed(fixed))
     observations, order = sort_by_noise(packed)
     # A few nodes in place of thousands of trials are off by hundredths of a nat, of which a group sees nothing.
-    seen = drop_trials(observations) if model.is_power_law else condense(observations)
+    seen = drop_trials(observations) if model.is_linear else condense(observations)
     own, number = list_entries(narrow), {(entry.name, entry.condition): k for k, entry in enumerate(entries)}
     conditions = np.take_along_axis(subjects.conditions, order, axis=1)
 

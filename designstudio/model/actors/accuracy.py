@@ -15,8 +15,8 @@ from jaxtyping import Array, Float, Key
 from designstudio.model.actors.base import AbstractActor
 from designstudio.model.actors.exact import ExactActor
 from designstudio.model.costs.base import AbstractCost
-from designstudio.model.parameters import MU_0, training_priors
-from designstudio.model.perception import measure
+from designstudio.model.parameters import training_priors
+from designstudio.model.perception.lognormal import MU_0, measure
 
 CHUNK = 1000
 

@@ -14,11 +14,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from designstudio.model.actors.base import AbstractBeliefActor, AbstractStrategy, Box, Participant, Scalar
+from designstudio.model.actors.base import Box
+from designstudio.model.actors.belief import AbstractBeliefActor, AbstractStrategy
 from designstudio.model.costs.base import MU_POST_BOX, AbstractCost
-from designstudio.model.parameters import SIGMA, SIGMA_0, SIGMA_R
-from designstudio.model.perception import Belief
+from designstudio.model.perception.base import Participant, Scalar
+from designstudio.model.perception.lognormal import SIGMA, SIGMA_0, Belief
 from designstudio.model.priors import Interval
+from designstudio.model.response.lognormal import SIGMA_R
 
 
 class AmortizedActor(AbstractBeliefActor):

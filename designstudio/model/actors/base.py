@@ -1,26 +1,30 @@
 """What an actor is: from a participant to a policy, from a measurement to an action.
 
-A *participant* maps parameter names to values: mu_0, sigma_0, sigma, sigma_r and the cost's own. A *policy* is what one
-participant does at one uncertainty level: a function from the logarithm of the measurement to the logarithm of the
-action. Making the policy may be costly (a network's forward pass), calling it is cheap, so a fit makes one policy per
-participant and level and calls it for every trial.
+A *participant* maps parameter names to values: those of the family and the cost's own. A *policy* is what one participant
+does at one uncertainty level: a function from the measurement, on the perception's scale, to the action, on the response's
+scale (in the log-normal family both are logarithms). Making the policy may be costly (a network's forward pass), calling it
+is cheap, so a fit makes one policy per participant and level and calls it for every trial.
+
+An actor belongs to a family (`designstudio.model.family`). To write one, derive from `AbstractActor`: say the `cost`, the
+`box`, the `family`, and give the `policy`. If it is known that policies are linear or smooth, say so by `rule`: likelihoods
+are then integrated with less effort. `designstudio.model.actors.belief` has what actors of the log-normal family share.
 
 Every actor has a *box*, the range in which its actions can be trusted; `is_inside` says for each action whether it is.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool
 
 from designstudio.model.costs.base import AbstractCost
-from designstudio.model.perception import Belief, form_belief, measurement_weight, posterior_sigma
+from designstudio.model.family import Family
+from designstudio.model.likelihood.density import CORNERED, QuadratureRule
+from designstudio.model.parameters import Parameter
+from designstudio.model.perception.base import Participant, Scalar
 from designstudio.model.priors import Interval
 
-Scalar = Float[Array, ""]
-Participant = Mapping[str, Scalar]
 Box = tuple[tuple[str, Interval], ...]
 
 
@@ -28,8 +32,8 @@ class AbstractPolicy(eqx.Module):
     """What one participant does with a measurement."""
 
     @abstractmethod
-    def __call__(self, log_measurement: Scalar) -> Scalar:
-        """Logarithm of the action."""
+    def __call__(self, measurement: Scalar) -> Scalar:
+        """The action."""
 
 
 class AbstractActor(eqx.Module):
@@ -38,63 +42,33 @@ class AbstractActor(eqx.Module):
     cost: eqx.AbstractVar[AbstractCost]
     box: eqx.AbstractVar[Box]
 
+    @property
+    @abstractmethod
+    def family(self) -> Family:
+        """Whose beliefs it acts upon, and how its actions become responses."""
+
     @abstractmethod
     def policy(self, participant: Participant) -> AbstractPolicy:
         """The participant's policy."""
 
     @abstractmethod
-    def is_inside(self, participant: Participant, log_measurement: Scalar) -> Bool[Array, ""]:
+    def is_inside(self, participant: Participant, measurement: Scalar) -> Bool[Array, ""]:
         """Whether the actor can be trusted for this participant and measurement."""
 
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What makes a participant: the family's parameters and the cost's own."""
+        return (*self.family.parameters, *self.cost.parameters)
 
-class AbstractStrategy(eqx.Module):
-    """A policy in terms of the belief: from log mu_post to log action, at one sigma_post."""
+    @property
+    def rule(self) -> QuadratureRule:
+        """The fastest rule for likelihoods that is accurate for every participant; by default nothing is known."""
+        return CORNERED
 
-    @abstractmethod
-    def __call__(self, log_mu: Scalar) -> Scalar:
-        """Logarithm of the action for a belief with median exp(log_mu)."""
-
-
-class BeliefPolicy(AbstractPolicy):
-    """Form the belief, then follow the strategy."""
-
-    log_mu_0: Scalar
-    weight: Scalar
-    strategy: AbstractStrategy
-
-    def __call__(self, log_measurement: Scalar) -> Scalar:
-        return self.strategy(self.weight * log_measurement + (1 - self.weight) * self.log_mu_0)
-
-
-class AbstractBeliefActor(AbstractActor):
-    """An actor that sees only the belief: mu_post and sigma_post stand for measurement, prior and perceptual noise."""
-
-    @abstractmethod
-    def strategy(self, sigma_post: Scalar, sigma_r: Scalar, cost_parameters: Participant) -> AbstractStrategy:
-        """What to do at this uncertainty, for every median of the belief."""
-
-    def policy(self, participant: Participant) -> BeliefPolicy:
-        sigma_0, sigma = participant["sigma_0"], participant["sigma"]
-        strategy = self.strategy(posterior_sigma(sigma_0, sigma), participant["sigma_r"], self.cost_parameters(participant))
-        return BeliefPolicy(jnp.log(participant["mu_0"]), measurement_weight(sigma_0, sigma), strategy)
-
-    def cost_parameters(self, participant: Participant) -> Participant:
-        """The part of the participant that belongs to the cost."""
-        return {parameter.name: participant[parameter.name] for parameter in self.cost.parameters}
-
-    def is_inside(self, participant: Participant, log_measurement: Scalar) -> Bool[Array, ""]:
-        belief = form_belief(log_measurement, participant["mu_0"], participant["sigma_0"], participant["sigma"])
-        return self.contains(belief, participant["sigma_r"], self.cost_parameters(participant))
-
-    def contains(self, belief: Belief, sigma_r: Scalar, cost_parameters: Participant) -> Bool[Array, ""]:
-        """Whether the belief, the motor noise and the cost parameters lie in the box."""
-        seen = {
-            "mu_post": jnp.exp(belief.log_mu),
-            "sigma_post": belief.sigma,
-            "sigma_r": sigma_r,
-            **cost_parameters,
-        }
-        return is_in_box(seen, self.box)
+    @property
+    def fast_rule(self) -> QuadratureRule:
+        """The rule with which posteriors are explored; where it is not `rule`, results are corrected."""
+        return self.rule
 
 
 def is_in_box(values: Participant, box: Box) -> Bool[Array, ""]:

@@ -37,7 +37,7 @@ def choose_actions(actor: AbstractActor, measurements: ArrayLike, participant: M
         OutsideTrainingBoxWarning: if some actions lie outside the actor's training box; see `Actions.is_inside`.
     """
     check_within("A measurement", measurements, Interval(0.0, float("inf")), excludes_zero=True)
-    check_parameters(participant, actor.cost.all_parameters)
+    check_parameters(participant, actor.parameters)
     values = {"measurement": measurements, **participant}
     try:
         shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))

@@ -9,11 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from designstudio.model.actors.base import AbstractBeliefActor, AbstractStrategy, Box, Participant, Scalar
+from designstudio.model.actors.base import Box
+from designstudio.model.actors.belief import AbstractBeliefActor, AbstractStrategy
 from designstudio.model.actors.root import find_root
 from designstudio.model.costs import quadrature
 from designstudio.model.costs.base import SEARCH_REACH, AbstractClosedFormCost, AbstractCost, total_noise
 from designstudio.model.perception import Belief
+from designstudio.model.perception.base import Participant, Scalar
 
 # For costs that are scanned: offsets from the anchor in units of the noise, dense near it, out to a factor of 100.
 SCAN_REACH = 4.6

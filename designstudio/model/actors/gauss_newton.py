@@ -14,9 +14,10 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
 from designstudio.model.actors.accuracy import Decisions, draw_decisions
-from designstudio.model.actors.base import AbstractActor, Participant, Scalar
+from designstudio.model.actors.base import AbstractActor
+from designstudio.model.actors.belief import PERCEPTION, RESPONSE
 from designstudio.model.costs.base import AbstractCost, total_noise
-from designstudio.model.perception import form_belief
+from designstudio.model.perception.base import Participant, Scalar
 from designstudio.model.priors import AbstractPrior, Interval, LogNormal, PriorSet, Uniform
 
 FIRST_DAMPING = 1e-2
@@ -70,8 +71,8 @@ def _spread_evenly(box: Interval) -> AbstractPrior:
 
 def newton_step(cost: AbstractCost, participant: Participant, log_measurement: Scalar, log_action: Scalar) -> Scalar:
     """How far log_action is from the optimum, judged by slope and curvature of the expected cost."""
-    belief = form_belief(log_measurement, participant["mu_0"], participant["sigma_0"], participant["sigma"])
-    sigma_r = participant["sigma_r"]
+    belief = PERCEPTION.believe(log_measurement, participant)
+    sigma_r = RESPONSE.noise_scale(participant)
     cost_parameters = {parameter.name: participant[parameter.name] for parameter in cost.parameters}
     slope, curvature = jax.jvp(
         lambda x: cost.slope(x, belief, sigma_r, cost_parameters), (log_action,), (jnp.ones_like(log_action),)

@@ -11,9 +11,10 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from designstudio.model.actors.accuracy import draw_decisions
-from designstudio.model.actors.base import AbstractActor, Participant, Scalar
+from designstudio.model.actors.base import AbstractActor
+from designstudio.model.actors.belief import PERCEPTION, RESPONSE
 from designstudio.model.costs.linex import TRUNCATION, Linex
-from designstudio.model.perception import form_belief
+from designstudio.model.perception.base import Participant, Scalar
 
 NUM_SAMPLES = 128
 OPTIMIZER = optax.rmsprop(1e-4)
@@ -59,12 +60,12 @@ def advance(
 def sampled_cost(actor: AbstractActor, participant: Participant, log_measurement: Scalar, key: Key[Array, ""]) -> Scalar:
     """Mean cost over sampled beliefs and responses; differentiable in the action."""
     log_action = actor.policy(participant)(log_measurement)
-    belief = form_belief(log_measurement, participant["mu_0"], participant["sigma_0"], participant["sigma"])
+    belief = PERCEPTION.believe(log_measurement, participant)
     belief_key, response_key = jax.random.split(key)
     is_linex = isinstance(actor.cost, Linex)
     draw = _draw_truncated if is_linex else _draw_normal
     stimuli = jnp.exp(belief.log_mu + belief.sigma * draw(belief_key))
-    responses = jnp.exp(log_action + participant["sigma_r"] * draw(response_key))
+    responses = jnp.exp(log_action + RESPONSE.noise_scale(participant) * draw(response_key))
     cost_parameters = {parameter.name: participant[parameter.name] for parameter in actor.cost.parameters}
     if is_linex:
         return _log_mean_linex(cost_parameters["alpha"] * (responses - stimuli[:, None]))

@@ -11,9 +11,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from designstudio.model.actors.base import AbstractActor, AbstractPolicy, Box, Participant, Scalar, is_in_box
+from designstudio.model.actors.base import AbstractActor, AbstractPolicy, Box, is_in_box
 from designstudio.model.costs.base import AbstractCost
-from designstudio.model.parameters import MU_0, SIGMA
+from designstudio.model.family import LOG_NORMAL, Family
+from designstudio.model.perception.base import Participant, Scalar
+from designstudio.model.perception.lognormal import MU_0, SIGMA
 from designstudio.model.priors import Interval
 
 HIDDEN_SIZES = (16, 64, 16, 8)
@@ -31,23 +33,27 @@ class PaperActor(AbstractActor):
 
     def __init__(self, cost: AbstractCost, *, key: Key[Array, ""]) -> None:
         self.cost = cost
-        parameter_box = tuple((parameter.name, parameter.box) for parameter in cost.all_parameters)
+        parameter_box = tuple((parameter.name, parameter.box) for parameter in self.parameters)
         self.box = (("measurement", MEASUREMENT_BOX), *parameter_box)
-        sizes = (len(cost.all_parameters), *HIDDEN_SIZES, 3)
+        sizes = (len(self.parameters), *HIDDEN_SIZES, 3)
         keys = jax.random.split(key, len(sizes) - 1)
         self.layers = tuple(
             eqx.nn.Linear(num_in, num_out, key=subkey)
             for num_in, num_out, subkey in zip(sizes[:-1], sizes[1:], keys, strict=True)
         )
 
+    @property
+    def family(self) -> Family:
+        return LOG_NORMAL
+
     def policy(self, participant: Participant) -> "PowerLawPolicy":
-        hidden = jnp.stack([participant[parameter.name] for parameter in self.cost.all_parameters])
+        hidden = jnp.stack([participant[parameter.name] for parameter in self.parameters])
         for layer in self.layers[:-1]:
             hidden = jax.nn.swish(layer(hidden))
         return PowerLawPolicy(self.layers[-1](hidden))
 
-    def is_inside(self, participant: Participant, log_measurement: Scalar) -> Bool[Array, ""]:
-        return is_in_box({"measurement": jnp.exp(log_measurement), **participant}, self.box)
+    def is_inside(self, participant: Participant, measurement: Scalar) -> Bool[Array, ""]:
+        return is_in_box({"measurement": jnp.exp(measurement), **participant}, self.box)
 
 
 class PowerLawPolicy(AbstractPolicy):
@@ -55,6 +61,6 @@ class PowerLawPolicy(AbstractPolicy):
 
     coefficients: Float[Array, "3"]
 
-    def __call__(self, log_measurement: Scalar) -> Scalar:
+    def __call__(self, measurement: Scalar) -> Scalar:
         factor, exponent, shift = self.coefficients
-        return jnp.log(jax.nn.softplus(factor * jnp.exp(exponent * log_measurement) + shift))
+        return jnp.log(jax.nn.softplus(factor * jnp.exp(exponent * measurement) + shift))

@@ -25,6 +25,9 @@ Whoever knows more mathematics about a cost overrides more methods, and gains sp
 - `log_anchor`: an explicit action near the optimum, which an amortized actor then only corrects.
 - `position`, `shape_inputs`: which combination of belief and parameters matters; see there.
 
+These methods are about the log-normal family (`designstudio.model.family`): its beliefs have a median and a log standard
+deviation, and its actions are logarithms. Actors of other families use the cost itself.
+
 Conventions: all methods take one decision (scalars); vmap them. `parameters` maps the cost's own parameter names to
 values. `log_action` is the logarithm of the intended response a; the response itself is r = a exp(sigma_r * noise).
 """
@@ -36,7 +39,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from designstudio.model.costs import quadrature
-from designstudio.model.parameters import SENSORIMOTOR_PARAMETERS, Parameter
+from designstudio.model.family import LOG_NORMAL
+from designstudio.model.parameters import Parameter
 from designstudio.model.perception import Belief
 from designstudio.model.priors import Interval
 
@@ -110,8 +114,8 @@ class AbstractCost(ABC):
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """The sensorimotor parameters followed by the cost's own."""
-        return SENSORIMOTOR_PARAMETERS + self.parameters
+        """The parameters of the log-normal family followed by the cost's own."""
+        return LOG_NORMAL.parameters + self.parameters
 
 
 class AbstractBentCost(AbstractCost):

@@ -26,8 +26,10 @@ import numpy as np
 
 from designstudio.errors import CostDefinitionError
 from designstudio.model.costs.base import MU_POST_BOX, OTHER, AbstractCost, Scalar, Values
-from designstudio.model.parameters import SENSORIMOTOR_PARAMETERS, SIGMA, SIGMA_R, Parameter
-from designstudio.model.perception import Belief
+from designstudio.model.family import LOG_NORMAL
+from designstudio.model.parameters import Parameter
+from designstudio.model.perception.lognormal import SIGMA, Belief
+from designstudio.model.response.lognormal import SIGMA_R
 
 CostFunction = Callable[[Scalar, Scalar, Values], Scalar]
 
@@ -54,7 +56,7 @@ def check_cost(cost: AbstractCost) -> None:
         CostDefinitionError: if the function fails, does not act element by element, or has no finite expectation.
     """
     for parameter in cost.parameters:
-        if parameter.name in {p.name for p in SENSORIMOTOR_PARAMETERS}:
+        if parameter.name in {p.name for p in LOG_NORMAL.parameters}:
             raise CostDefinitionError(
                 f"Cost {cost.name!r} has a parameter {parameter.name!r}, which every model already has; choose another name."
             )

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from designstudio.model.gauss_hermite import gauss_hermite
 from designstudio.model.perception import Belief
 
 if TYPE_CHECKING:
@@ -105,10 +106,3 @@ def _gathered_nodes(num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     y, weight = (legendre + 1) / 2, weight / 2
     stretch = GATHERING * np.cosh(GATHERING * y) / np.sinh(GATHERING)
     return np.sinh(GATHERING * y) / np.sinh(GATHERING), weight * stretch
-
-
-@functools.cache
-def gauss_hermite(num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and probabilities for the expectation over a standard normal."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(num_nodes)
-    return nodes, weights / np.sqrt(2 * np.pi)

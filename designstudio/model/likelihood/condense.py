@@ -1,7 +1,7 @@
 """Many trials with the same stimulus, told by few: what samplers see of large data sets.
 
 Trials whose stimuli are the same, or nearly so, differ in their responses only, and their log likelihood is a sum of one
-smooth function of the log response. Such a sum is an integral over the empirical distribution of the responses, and has a
+smooth function of the response. Such a sum is an integral over the empirical distribution of the responses, and has a
 Gauss rule like any other: a few nodes, with weights, that give the sum exactly for every polynomial of degree below twice
 their number. A log density is close to a polynomial of degree two, so five nodes tell what a thousand trials would.
 
@@ -15,7 +15,8 @@ from jaxtyping import Float
 
 from designstudio.model.likelihood.observations import Observations, bucket_size
 
-# Log stimuli closer than this are taken to be the same, after their responses are moved along the regression line.
+# Stimuli closer than this, on the perception's scale, are taken to be the same, after their responses are moved along the
+# regression line.
 SAME_STIMULUS = 0.01
 NUM_NODES = 5
 # A data set is condensed if that leaves at most this share of its trials.
@@ -33,7 +34,7 @@ def condense(observations: Observations) -> Observations:
     Returns:
         The observations themselves if no data set becomes shorter.
     """
-    x, y = np.asarray(observations.log_stimulus, float), np.asarray(observations.log_response, float)
+    x, y = np.asarray(observations.stimulus, float), np.asarray(observations.response, float)
     present, moments = np.asarray(observations.is_present), observations.moments
     dataset, condition, _ = places = np.nonzero(present)
     if not dataset.size:
@@ -126,4 +127,4 @@ def _lay_out(
         return filled.reshape(num_datasets, num_conditions, -1)
 
     arrays = tuple(map(place, (x, y, weight), (*padding, np.zeros(shape))))
-    return eqx.tree_at(lambda o: (o.log_stimulus, o.log_response, o.weight), observations, arrays)
+    return eqx.tree_at(lambda o: (o.stimulus, o.response, o.weight), observations, arrays)

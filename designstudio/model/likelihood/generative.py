@@ -30,10 +30,10 @@ def behave(
         model: actor, priors, and which parameters are free.
         observations: stimuli, and responses if they are observed.
         likelihood: `marginal` or `latent`.
-        is_observed: whether to condition on the responses; if not, they are simulated (site `log_response`).
+        is_observed: whether to condition on the responses; if not, they are simulated (site `response`).
 
     Returns:
-        Logarithms of the responses.
+        Responses, on their scale.
     """
     if likelihood not in LIKELIHOODS:
         raise UnknownNameError("likelihood", likelihood, LIKELIHOODS)
@@ -43,24 +43,23 @@ def behave(
         values[name] = numpyro.sample(name, prior.distribution().expand(shape).to_event(len(shape)))
     if is_observed and likelihood == "marginal":
         numpyro.factor("responses", model.log_likelihood(values, observations))
-        return observations.log_response
+        return observations.response
     participants = model.broadcast_to_conditions(values, observations.fixed)
     # One standard normal for each trial, scaled afterwards: the sampler then sees measurements on a common scale.
-    noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.log_stimulus.shape).to_event(2))
-    log_action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.log_stimulus, noise)
-    sigma_r = participants["sigma_r"][:, None]
+    noise = numpyro.sample("noise", dist.Normal(0, 1).expand(observations.stimulus.shape).to_event(2))
+    action = jax.vmap(_act, in_axes=(None, 0, 0, 0))(model, participants, observations.stimulus, noise)
+    respond, of_response = model.family.response.respond, {name: value[:, None] for name, value in participants.items()}
     if not is_observed:
         # Motor noise has a site of its own, so that a simulation can give two designs the same noise.
-        motor_noise = numpyro.sample("motor_noise", dist.Normal(0, 1).expand(log_action.shape).to_event(2))
-        return numpyro.deterministic("log_response", log_action + sigma_r * motor_noise)
-    responses = (
-        dist.Normal(log_action, jnp.broadcast_to(sigma_r, log_action.shape)).mask(observations.is_present).to_event(2)
-    )
-    return numpyro.sample("log_response", responses, obs=observations.log_response)
+        motor_noise = numpyro.sample("motor_noise", dist.Normal(0, 1).expand(action.shape).to_event(2))
+        return numpyro.deterministic("response", respond(action, of_response, motor_noise))
+    scale = jnp.broadcast_to(model.family.response.noise_scale(of_response), action.shape)
+    responses = dist.Normal(action, scale).mask(observations.is_present).to_event(2)
+    return numpyro.sample("response", responses, obs=observations.response)
 
 
 def _act(
-    model: BehaviorModel, participant: Values, log_stimulus: Float[Array, " trial"], noise: Float[Array, " trial"]
+    model: BehaviorModel, participant: Values, stimulus: Float[Array, " trial"], noise: Float[Array, " trial"]
 ) -> Float[Array, " trial"]:
-    """Logarithms of the actions in one condition."""
-    return jax.vmap(model.actor.policy(participant))(log_stimulus + participant["sigma"] * noise)
+    """Actions in one condition."""
+    return jax.vmap(model.actor.policy(participant))(model.family.perception.measure(stimulus, participant, noise))

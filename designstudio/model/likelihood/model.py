@@ -11,20 +11,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.model.actors.base import AbstractActor, AbstractBeliefActor
-from designstudio.model.likelihood.density import (
-    CORNERED,
-    QuadratureRule,
-    choose_fast_rule,
-    choose_rule,
-    response_log_density,
-)
+from designstudio.model.actors.base import AbstractActor
+from designstudio.model.family import Family
+from designstudio.model.likelihood.density import LOG_TWO_PI, QuadratureRule
 from designstudio.model.likelihood.observations import Moments, Observations
 from designstudio.model.parameters import Parameter, analysis_priors
 from designstudio.model.priors import AbstractPrior, PriorSet
 
 Values = dict[str, Float[Array, "..."]]
-LOG_TWO_PI = 1.8378770664093453
+Scalar = Float[Array, ""]
 
 
 class BehaviorModel(eqx.Module):
@@ -60,7 +55,7 @@ class BehaviorModel(eqx.Module):
         Raises:
             StudioError: if a name is unknown, a parameter is both fixed and per condition, or nothing is free.
         """
-        names = [parameter.name for parameter in actor.cost.all_parameters]
+        names = [parameter.name for parameter in actor.parameters]
         for name in (*per_condition, *fixed):
             if name not in names:
                 raise UnknownNameError("parameter", name, names)
@@ -71,7 +66,7 @@ class BehaviorModel(eqx.Module):
             raise StudioError(f"A model needs at least 1 condition, but {num_conditions} was given.")
         if set(fixed) == set(names):
             raise StudioError(f"All of {', '.join(names)} are fixed: leave at least one parameter free.")
-        chosen = analysis_priors(actor.cost.all_parameters) if priors is None else priors
+        chosen = analysis_priors(actor.parameters) if priors is None else priors
         missing = [name for name in names if name not in chosen]
         if missing:
             raise StudioError(f"The priors have none for {missing[0]!r}; this model needs: {', '.join(names)}.")
@@ -86,7 +81,12 @@ class BehaviorModel(eqx.Module):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the model, free and fixed."""
-        return self.actor.cost.all_parameters
+        return self.actor.parameters
+
+    @property
+    def family(self) -> Family:
+        """How stimuli become responses."""
+        return self.actor.family
 
     @property
     def priors(self) -> PriorSet:
@@ -128,7 +128,7 @@ class BehaviorModel(eqx.Module):
     def log_likelihood(self, values: Values, observations: Observations, *, is_fast: bool = False) -> Float[Array, ""]:
         """Log likelihood of a data set, the measurements integrated out; if fast, by `fast_rule`."""
         participants = self.broadcast_to_conditions(values, observations.fixed)
-        if self.is_power_law:
+        if self.is_linear:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
         present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
@@ -138,30 +138,35 @@ class BehaviorModel(eqx.Module):
     def pointwise_log_likelihood(
         self, values: Values, observations: Observations, *, is_fast: bool = False
     ) -> Float[Array, "condition trial"]:
-        """Log density of every log response; padded trials have one too, to be masked."""
+        """Log density of every response; padded trials have one too, to be masked."""
         participants = self.broadcast_to_conditions(values, observations.fixed)
         rule = self.fast_rule if is_fast else self.rule
 
         def one_condition(
             participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]
         ) -> Float[Array, " trial"]:
-            policy = self.actor.policy(participant)
-            sigma, sigma_r = participant["sigma"], participant["sigma_r"]
-            return jax.vmap(lambda s, r: response_log_density(policy, s, r, sigma, sigma_r, rule=rule))(x, y)
+            policy, scale = self.actor.policy(participant), self.family.response.noise_scale(participant)
+            measure, log_density = self.family.perception.measure, self.family.likelihood.log_density
 
-        return jax.vmap(one_condition)(participants, observations.log_stimulus, observations.log_response)
+            def one_trial(stimulus: Scalar, response: Scalar) -> Scalar:
+                def act(noise: Scalar) -> Scalar:
+                    return policy(measure(stimulus, participant, noise))
+
+                return log_density(act, response, participant, scale, rule=rule)
+
+            return jax.vmap(one_trial)(x, y)
+
+        return jax.vmap(one_condition)(participants, observations.stimulus, observations.response)
 
     @property
     def rule(self) -> QuadratureRule:
         """How measurements are integrated out."""
-        return choose_rule(self.actor.cost) if isinstance(self.actor, AbstractBeliefActor) else CORNERED
+        return self.actor.rule
 
     @property
     def fast_rule(self) -> QuadratureRule:
         """How measurements are integrated out while the posterior is explored."""
-        if self.is_careful or not isinstance(self.actor, AbstractBeliefActor):
-            return self.rule
-        return choose_fast_rule(self.actor.cost)
+        return self.rule if self.is_careful else self.actor.fast_rule
 
     def change(self, *, num_conditions: int | None = None, is_careful: bool | None = None) -> "BehaviorModel":
         """The same model for another number of conditions, or explored in another way."""
@@ -175,15 +180,16 @@ class BehaviorModel(eqx.Module):
         )
 
     @property
-    def is_power_law(self) -> bool:
-        """Whether log r is exactly a linear function of log s plus Gaussian noise."""
-        return self.rule.is_exact
+    def is_linear(self) -> bool:
+        """Whether responses are exactly a linear function of stimuli plus Gaussian noise, on their scales."""
+        return self.rule.is_exact and self.family.likelihood.is_gaussian
 
     def _regression_log_likelihood(self, participant: Values, moments: Moments) -> Float[Array, ""]:
         """Log likelihood of one condition from its regression."""
         policy = self.actor.policy(participant)
         mean, slope = jax.jvp(policy, (moments.mean_x,), (jnp.ones_like(moments.mean_x),))
-        variance = (slope * participant["sigma"]) ** 2 + participant["sigma_r"] ** 2
+        family = self.family
+        variance = (slope * family.perception.noise_scale(participant)) ** 2 + family.response.noise_scale(participant) ** 2
         squares = (
             moments.sum_rr + moments.sum_xx * (slope - moments.slope) ** 2 + moments.count * (moments.mean_y - mean) ** 2
         )
@@ -194,5 +200,5 @@ def _truncate(prior: AbstractPrior, actor: AbstractActor, name: str) -> Abstract
     """The prior within the parameter's training box, unless the actor is right everywhere."""
     if not actor.box:
         return prior
-    box = next(parameter.box for parameter in actor.cost.all_parameters if parameter.name == name)
+    box = next(parameter.box for parameter in actor.parameters if parameter.name == name)
     return prior.within(box)

@@ -1,8 +1,9 @@
 """What the likelihood sees of one data set: padded trials, sorted by condition, and their summary by regression.
 
 Trials of a data set are laid out as (condition, trial) and padded to one of a few lengths, so that designs of similar size
-share one compiled program; padding has no weight. Under a power law log r is a linear function of log s plus
-Gaussian noise, so each condition enters only through its regression: `Moments` then stands for all its trials, exactly.
+share one compiled program; padding has no weight. Stimuli are on the perception's scale and responses on the response's (in
+the log-normal family: logarithms). Under a linear policy the response is a linear function of the stimulus plus Gaussian
+noise, so each condition enters only through its regression: `Moments` then stands for all its trials, exactly.
 """
 
 from collections.abc import Mapping
@@ -21,14 +22,14 @@ AnyArray = Any
 
 
 class Moments(eqx.Module):
-    """Regression of log response on log stimulus in each condition.
+    """Regression of response on stimulus in each condition, on their scales.
 
     Attributes:
         count: number of trials.
-        mean_x: mean log stimulus.
-        mean_y: mean log response.
+        mean_x: mean stimulus.
+        mean_y: mean response.
         slope: least-squares slope (0 where the stimulus never changes).
-        sum_xx: sum of squares of the log stimulus around its mean.
+        sum_xx: sum of squares of the stimulus around its mean.
         sum_rr: sum of squared residuals.
     """
 
@@ -44,16 +45,16 @@ class Observations(eqx.Module):
     """One data set, or many along leading axes.
 
     Attributes:
-        log_stimulus: log s, padded.
-        log_response: log r, padded.
+        stimulus: on the perception's scale, padded.
+        response: on the response's scale, padded.
         weight: for how many trials each stands: 1, or 0 where it is padding; see also
             `designstudio.model.likelihood.condense`.
         moments: the regression summary.
         fixed: values of the fixed parameters, one for each condition.
     """
 
-    log_stimulus: Float[AnyArray, "*set condition trial"]
-    log_response: Float[AnyArray, "*set condition trial"]
+    stimulus: Float[AnyArray, "*set condition trial"]
+    response: Float[AnyArray, "*set condition trial"]
     weight: Float[AnyArray, "*set condition trial"]
     moments: Moments
     fixed: dict[str, Float[AnyArray, "*set condition"]]
@@ -73,14 +74,14 @@ def bucket_size(num_trials: int, smallest: int = BUCKETS[0]) -> int:
 
 
 def observe(
-    log_stimulus: Float[ArrayLike, "*set condition trial"],
-    log_response: Float[ArrayLike, "*set condition trial"],
+    stimulus: Float[ArrayLike, "*set condition trial"],
+    response: Float[ArrayLike, "*set condition trial"],
     is_present: Bool[ArrayLike, "*set condition trial"],
     fixed: Mapping[str, Float[ArrayLike, "*set condition"]],
     smallest: int = BUCKETS[0],
 ) -> Observations:
     """Pad to a bucket, of at least the `smallest`, and summarise, on the host and in 64 bits: the sums cancel."""
-    x, y, present = np.asarray(log_stimulus, float), np.asarray(log_response, float), np.asarray(is_present, bool)
+    x, y, present = np.asarray(stimulus, float), np.asarray(response, float), np.asarray(is_present, bool)
     missing = bucket_size(x.shape[-1], smallest) - x.shape[-1]
     widths = [(0, 0)] * (x.ndim - 1) + [(0, missing)]
     x, y, present = (np.pad(array, widths) for array in (x, y, present))
@@ -99,9 +100,9 @@ def observe(
 
 
 def drop_trials(observations: Observations) -> Observations:
-    """The regression summary alone: all that a power law needs, in the same shape for any number of trials."""
+    """The regression summary alone: all that a linear policy needs, in the same shape for any number of trials."""
     return eqx.tree_at(
-        lambda o: (o.log_stimulus, o.log_response, o.weight),
+        lambda o: (o.stimulus, o.response, o.weight),
         observations,
         replace_fn=lambda array: array[..., :0],
     )

@@ -75,11 +75,11 @@ def pack_trials(trials: xr.Dataset, model: BehaviorModel, fixed: Mapping[str, Fi
         packed[index.dataset, index.condition, index.trial_in_condition] = numbers
         return packed
 
-    log_stimulus, log_response = (
-        np.log(trials[name].values[index.dataset, index.trial]) for name in ("stimulus", "response")
-    )
+    at = (index.dataset, index.trial)
+    stimulus = model.family.perception.encode(trials["stimulus"].values[at])
+    response = model.family.response.encode(trials["response"].values[at])
     is_present = np.ones(index.dataset.size, bool)
-    return observe(lay_out(log_stimulus), lay_out(log_response), lay_out(is_present), values)
+    return observe(lay_out(stimulus), lay_out(response), lay_out(is_present), values)
 
 
 def unpack_pointwise(

@@ -14,7 +14,7 @@ from designstudio.fitting.reading import Scale, choose_scale
 from designstudio.model.actors import ExactActor
 from designstudio.model.actors.decide import choose_actions
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
-from designstudio.model.parameters import MU_0, SIGMA
+from designstudio.model.perception.lognormal import MU_0, SIGMA
 from designstudio.model.trials import check_trials, make_trials
 
 

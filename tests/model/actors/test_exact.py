@@ -14,7 +14,7 @@ from jax.test_util import check_grads
 from designstudio.model.actors import ExactActor
 from designstudio.model.actors.accuracy import draw_decisions, solve_decisions
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
-from designstudio.model.perception import form_belief
+from designstudio.model.perception import LogNormalPerception
 from tests.oracles import brute_force
 
 NUM_CHECKED = 40
@@ -31,9 +31,7 @@ def test_actions_agree_with_brute_force_over_the_training_box(cost):
     exact = solve_decisions(cost, decisions)
     values = {name: np.asarray(value, float) for name, value in decisions.participants.items()}
     with jax.enable_x64(True):
-        belief = form_belief(
-            jnp.asarray(np.asarray(decisions.log_measurements, float)), values["mu_0"], values["sigma_0"], values["sigma"]
-        )
+        belief = LogNormalPerception().believe(jnp.asarray(np.asarray(decisions.log_measurements, float)), values)
     for i in range(NUM_CHECKED):
         parameters = {p.name: values[p.name][i] for p in cost.parameters}
         expected = brute_force.optimal_log_action(

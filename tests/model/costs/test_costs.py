@@ -12,7 +12,7 @@ from designstudio.model.actors.accuracy import draw_decisions
 from designstudio.model.actors.exact import ExactActor
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost, quadrature
 from designstudio.model.costs.base import total_noise
-from designstudio.model.perception import Belief, form_belief
+from designstudio.model.perception import Belief, LogNormalPerception
 from tests.oracles import brute_force
 
 NUM_DECISIONS = 64
@@ -24,7 +24,7 @@ def beliefs_of(cost, key):
     """Random beliefs, motor noises and cost parameters from the training box."""
     decisions = draw_decisions(cost, NUM_DECISIONS, key=key)
     values = decisions.participants
-    belief = form_belief(decisions.log_measurements, values["mu_0"], values["sigma_0"], values["sigma"])
+    belief = LogNormalPerception().believe(decisions.log_measurements, values)
     return belief, values["sigma_r"], {p.name: values[p.name] for p in cost.parameters}
 
 

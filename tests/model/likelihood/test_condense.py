@@ -72,7 +72,7 @@ def test_each_data_set_decides_for_itself_and_others_change_nothing():
     both = condense(jax.tree.map(lambda *arrays: np.concatenate(arrays), repeated, other))
     alone = condense(repeated)
     num = alone.weight.shape[-1]
-    for name in ("log_stimulus", "log_response", "weight"):
+    for name in ("stimulus", "response", "weight"):
         np.testing.assert_array_equal(getattr(both, name)[:1, :, :num], getattr(alone, name))
     assert (both.weight[0, :, num:] == 0).all()
 

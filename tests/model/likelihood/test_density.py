@@ -11,7 +11,8 @@ from scipy import special, stats
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.actors.accuracy import draw_decisions
 from designstudio.model.costs import get_cost
-from designstudio.model.likelihood.density import CORNERED, choose_rule, half_gauss_hermite, response_log_density
+from designstudio.model.gauss_hermite import half_gauss_hermite
+from designstudio.model.likelihood.density import CORNERED, response_log_density
 
 NUM_TRIALS = 2000
 
@@ -47,14 +48,12 @@ def reference_log_density(actor, participant, log_stimulus, log_response):
 
 def density(actor, rule=None):
     def evaluate(participant, log_stimulus, log_response):
-        return response_log_density(
-            actor.policy(participant),
-            log_stimulus,
-            log_response,
-            participant["sigma"],
-            participant["sigma_r"],
-            rule=rule or choose_rule(actor.cost),
-        )
+        policy = actor.policy(participant)
+
+        def act(noise):
+            return policy(log_stimulus + participant["sigma"] * noise)
+
+        return response_log_density(act, log_response, participant["sigma_r"], rule=rule or actor.rule)
 
     return evaluate
 

@@ -45,7 +45,7 @@ def exact(name="quadratic", **choices):
 @pytest.mark.parametrize("name", ACTORS)
 def test_the_regression_stands_for_all_trials_of_a_power_law(name):
     model = BehaviorModel(ACTORS[name](), num_conditions=2, per_condition=["sigma", "mu_0"])
-    assert model.is_power_law
+    assert model.is_linear
     observations, values = observe(*make_trials(), {}), draw_values(model)
     summarised = jax.jit(jax.vmap(lambda v: model.log_likelihood(v, observations)))(values)
     pointwise = jax.jit(jax.vmap(lambda v: model.pointwise_log_likelihood(v, observations)))(values)

@@ -36,8 +36,8 @@ def test_trials_are_sorted_by_condition_and_keep_their_order(trials):
     observations = pack_trials(trials, build_model(fixed=()))
     assert observations.is_present.shape == (2, 2, 16)
     assert observations.is_present.sum(-1).tolist() == [[1, 3], [2, 1]]
-    stimulus = np.where(observations.is_present, np.exp(observations.log_stimulus), 0)[..., :3]
-    response = np.where(observations.is_present, np.exp(observations.log_response), 0)[..., :3]
+    stimulus = np.where(observations.is_present, np.exp(observations.stimulus), 0)[..., :3]
+    response = np.where(observations.is_present, np.exp(observations.response), 0)[..., :3]
     np.testing.assert_allclose(stimulus, [[[2, 0, 0], [1, 3, 4]], [[5, 7, 0], [8, 0, 0]]], rtol=1e-6)
     np.testing.assert_allclose(response, [[[2.5, 0, 0], [1.5, 3.5, 4.5]], [[5.5, 7.5, 0], [8.5, 0, 0]]], rtol=1e-6)
     assert observations.fixed == {}
@@ -57,8 +57,8 @@ def test_packing_agrees_with_sorting_by_hand(trials):
                 present[place] = 1
                 used[condition] += 1
     expected = observe(x, y, present.astype(bool), {})
-    np.testing.assert_array_equal(observations.log_stimulus, expected.log_stimulus)
-    np.testing.assert_array_equal(observations.log_response, expected.log_response)
+    np.testing.assert_array_equal(observations.stimulus, expected.stimulus)
+    np.testing.assert_array_equal(observations.response, expected.response)
     np.testing.assert_array_equal(observations.moments.slope, expected.moments.slope)
 
 
@@ -83,14 +83,14 @@ def experiments(draw):
 @given(experiments())
 def test_unpacking_undoes_packing(trials):
     observations = pack_trials(trials, build_model(fixed=(), num_conditions=trials.sizes["condition"]))
-    response = np.exp(unpack_pointwise(observations.log_response, trials))
+    response = np.exp(unpack_pointwise(observations.response, trials))
     np.testing.assert_allclose(response, trials["response"], rtol=1e-5)
     assert observations.is_present.sum() == trials["is_present"].values.sum()
-    draws = np.stack([observations.log_stimulus, observations.log_response, -observations.log_response], axis=1)
+    draws = np.stack([observations.stimulus, observations.response, -observations.response], axis=1)
     unpacked = unpack_pointwise(draws, trials)
     assert unpacked.shape == (trials.sizes["dataset"], 3, trials.sizes["trial"])
     np.testing.assert_array_equal(np.isnan(unpacked[:, 0]), ~trials["is_present"].values)
-    np.testing.assert_array_equal(unpacked[:, 1], unpack_pointwise(observations.log_response, trials))
+    np.testing.assert_array_equal(unpacked[:, 1], unpack_pointwise(observations.response, trials))
 
 
 def test_numbers_of_other_trials_are_refused(trials):
@@ -196,5 +196,5 @@ def test_a_thousand_data_sets_survive_packing_and_unpacking():
     )
     model = build_model()
     observations = pack_trials(trials, model, {"sigma": 0.1})
-    unpacked = unpack_pointwise(observations.log_response, trials)
+    unpacked = unpack_pointwise(observations.response, trials)
     np.testing.assert_allclose(unpacked, np.log(trials["response"]), rtol=1e-5, atol=1e-6)

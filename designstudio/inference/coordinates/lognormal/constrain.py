@@ -11,10 +11,9 @@ from designstudio.inference.coordinates.lognormal.noise import constrain_noise
 from designstudio.inference.coordinates.lognormal.regression import expect_level
 from designstudio.inference.coordinates.lognormal.saturation import constrain_by_unit
 from designstudio.inference.coordinates.reflect import BoundedReader
-from designstudio.model.actors.base import AbstractBeliefActor
+from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
-from designstudio.model.perception import posterior_sigma
 
 Scalar = Float[Array, ""]
 
@@ -62,9 +61,7 @@ def _level_line(model: BehaviorModel, values: Values, ratios: Array, observation
         spread = model.broadcast_to_conditions({**values, "mu_0": jnp.ones(())}, observations.fixed)
 
         def shift(participant: Values, log_mu: Scalar) -> Scalar:
-            sigma_post = posterior_sigma(participant["sigma_0"], participant["sigma"])
-            strategy = actor.strategy(sigma_post, participant["sigma_r"], actor.cost_parameters(participant))
-            return strategy(log_mu) - log_mu
+            return actor.follow(participant)(log_mu) - log_mu
 
         level = level + jax.vmap(shift)(spread, moments.mean_y)
     # A weight of 1 would leave mu_0 without any influence, and the map without an inverse.

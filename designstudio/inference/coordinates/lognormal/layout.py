@@ -1,6 +1,6 @@
 """Which coordinates a model has: what is fixed, shared or per condition decides."""
 
-from designstudio.model.actors.base import AbstractBeliefActor
+from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
 from designstudio.model.likelihood.model import BehaviorModel
 

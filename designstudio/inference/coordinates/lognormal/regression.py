@@ -18,15 +18,15 @@ def summarize_near_mean(model: BehaviorModel, observations: Observations) -> Mom
     if not model.rule.has_two_sides:
         return moments
     spread = jnp.sqrt(moments.sum_xx / jnp.maximum(moments.count, 1.0))
-    centred = observations.log_stimulus - moments.mean_x[:, None]
+    centred = observations.stimulus - moments.mean_x[:, None]
     near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * observations.weight
 
     def average(array: Array) -> Array:
         return jnp.sum(near * array, axis=1) / jnp.maximum(jnp.sum(near, axis=1), 1e-6)
 
-    x, y = centred - average(centred)[:, None], observations.log_response - average(observations.log_response)[:, None]
+    x, y = centred - average(centred)[:, None], observations.response - average(observations.response)[:, None]
     slope = average(x * y) / (average(x**2) + 1e-3)
-    level = average(observations.log_response) - slope * average(centred)
+    level = average(observations.response) - slope * average(centred)
     count = jnp.sum(near, axis=1)
     residual = y - slope[:, None] * x
     return Moments(count, moments.mean_x, level, slope, count * average(x**2), count * average(residual**2))

@@ -15,11 +15,10 @@ from designstudio.inference.coordinates.lognormal.bounds import log_bounds, unit
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
 from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
 from designstudio.inference.coordinates.reflect import BoundedReader
-from designstudio.model.actors.base import AbstractBeliefActor
+from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
-from designstudio.model.perception import posterior_sigma
 
 Scalar = Float[Array, ""]
 # How many errors the level may be off the regression, and how much of the range of the log saturation is kept
@@ -78,8 +77,7 @@ def constrain_by_unit(
         {**values, "mu_0": jnp.ones(()), **cost.parameters_at(jnp.zeros(()))}, observations.fixed
     )
     noise = {name: value[0] for name, value in spread.items()}
-    sigma_post = posterior_sigma(noise["sigma_0"], noise["sigma"])
-    action = actor.strategy(sigma_post, noise["sigma_r"], actor.cost_parameters(noise))(log_saturation)
+    action = actor.follow(noise)(log_saturation)
     mean_x = observations.moments.mean_x[0]
     belief_low, belief_high = (weight * mean_x + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
     unit_low, unit_high = unit_bounds(model)
