@@ -25,7 +25,7 @@ from scipy import optimize, stats
 
 from designstudio.errors import StudioError
 from designstudio.inference.hierarchical.entries import Entry, lay_out_draws, list_entries
-from designstudio.inference.hierarchical.scales import Scale
+from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Interval, LogNormal
 

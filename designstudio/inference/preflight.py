@@ -5,6 +5,7 @@ import xarray as xr
 
 from designstudio.inference.results import Results
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import Role
 from designstudio.model.trials import TrialsError, find_weaknesses
 
 
@@ -12,19 +13,20 @@ def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:
     """Refuse stimuli in a unit that the model's prior knows nothing about.
 
     Raises:
-        TrialsError: if the stimuli of a data set lie ten times or more outside the prior of mu_0.
+        TrialsError: if the stimuli of a data set lie ten times or more outside the prior of where they are expected.
     """
-    if "mu_0" in model.fixed:
+    location = model.family.find(Role.PRIOR_LOCATION)
+    if location is None or location.name in model.fixed:
         return
-    support = model.priors["mu_0"].support
+    support = model.priors[location.name].support
     stimulus = trials["stimulus"].where(trials["is_present"])
     low, high = stimulus.min("trial").values, stimulus.max("trial").values
     is_foreign = (low > 10 * support.high) | (high < support.low / 10)
     if is_foreign.any():
         i = int(np.flatnonzero(is_foreign)[0])
         raise TrialsError(
-            f"The stimuli of data set {i} lie between {low[i]:g} and {high[i]:g}, but the prior of mu_0 covers {support}: "
-            "give stimuli and responses in another unit, or another prior."
+            f"The stimuli of data set {i} lie between {low[i]:g} and {high[i]:g}, but the prior of {location.name} covers "
+            f"{support}: give stimuli and responses in another unit, or another prior."
         )
 
 

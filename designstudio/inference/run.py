@@ -26,7 +26,7 @@ from designstudio.inference.batches import (
     run_importance,
     run_nuts,
 )
-from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
+from designstudio.inference.coordinates import choose_coordinates
 from designstudio.inference.diagnostics import Draws, check_chains, check_weights, judge_chains, judge_weights, resample
 from designstudio.inference.nuts import Chain
 from designstudio.inference.posterior import build_posterior
@@ -289,14 +289,8 @@ class _Run:
 
 
 def choose_importance(model: BehaviorModel, settings: FitSettings) -> ImportanceSettings:
-    """Rounds by how far from a regression the model is."""
-    if model.is_linear:
-        num_rounds = 2
-    elif model.rule.has_two_sides:
-        # What bends at a known length has coordinates for it; about anything else the regression says little.
-        num_rounds = 5 if bends_at_unit(model) else 12
-    else:
-        num_rounds = 3
+    """As many rounds as the model's coordinates need, and blocks in place of chains."""
+    num_rounds = choose_coordinates(model).choose_num_rounds(model)
     block_size = max(settings.num_draws, SMALLEST_BLOCK)
     return ImportanceSettings(num_rounds=num_rounds, num_blocks=settings.num_chains, block_size=block_size)
 

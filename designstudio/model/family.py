@@ -44,15 +44,19 @@ class Family:
         """All parameters but the cost's."""
         return (*self.perception.parameters, *self.response.parameters, *self.likelihood.parameters)
 
+    def find(self, role: Role) -> Parameter | None:
+        """The first parameter with this role, if there is one."""
+        return next((parameter for parameter in self.parameters if parameter.role == role), None)
+
     def parameter(self, role: Role) -> Parameter:
         """The first parameter with this role.
 
         Raises:
             StudioError: if the family has none.
         """
-        for parameter in self.parameters:
-            if parameter.role == role:
-                return parameter
+        found = self.find(role)
+        if found is not None:
+            return found
         raise StudioError(f"The {self.name} family has no parameter for the {role}: choose a family that has one.")
 
     @property

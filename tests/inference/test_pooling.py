@@ -15,10 +15,10 @@ from designstudio.inference.hierarchical import group as sampling
 from designstudio.inference.hierarchical.entries import Group, Hyperprior, choose_hyperprior, list_entries
 from designstudio.inference.hierarchical.labels import judge_group, judge_subjects
 from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
-from designstudio.inference.hierarchical.scales import Scale
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.inference.run import fit_datasets
+from designstudio.inference.scales import Scale
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost

@@ -2,13 +2,14 @@
 
 Samplers do not move in the parameters but in coordinates z, one real number for each free number of the model. Good
 coordinates are those that the data determine one by one: in them the posterior is nearly Gaussian. A family of models that
-has such coordinates of its own derives from `AbstractCoordinates`, writes two methods, and says so by name: see
+has such coordinates of its own derives from `AbstractCoordinates`, writes three methods, and says so by name: see
 `designstudio.inference.coordinates.register_coordinates`. All others use `UnconstrainedCoordinates`, which know nothing but
 the ends of each prior.
 
 - `find_start` says where the posterior is expected before any sampling: a centre and a scale for each coordinate. A poor
   start costs efficiency, never correctness.
 - `constrain` is the map from coordinates to parameters, with the logarithm of its determinant. This must be exact.
+- `choose_num_rounds` says how often a proposal is improved before its draws are kept: the better the start, the fewer.
 
 Both are for one data set, inside compiled code; vmap for many.
 """
@@ -75,3 +76,7 @@ class AbstractCoordinates(ABC):
             reflects: whether coordinates outside their bounds are reflected between them; if not, they are moved to the
                 nearest bound. Either way `is_inside` says whether they were outside.
         """
+
+    @abstractmethod
+    def choose_num_rounds(self, model: BehaviorModel) -> int:
+        """How many rounds importance sampling needs to learn its proposal."""

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from designstudio.inference.hierarchical.scales import Scale
+from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.priors import AbstractPrior
 

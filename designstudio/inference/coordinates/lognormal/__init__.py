@@ -26,6 +26,7 @@ Hamiltonian sampler bounces off the bound instead of stopping there.
 
 from designstudio.inference.coordinates.base import AbstractCoordinates, Constrained, Point, Start
 from designstudio.inference.coordinates.lognormal.constrain import constrain
+from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
 from designstudio.inference.coordinates.lognormal.start import start_from_regression
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
@@ -39,3 +40,12 @@ class ObservableCoordinates(AbstractCoordinates):
 
     def constrain(self, model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
         return constrain(model, z, observations, reflects=reflects)
+
+    def choose_num_rounds(self, model: BehaviorModel) -> int:
+        """By how far from a regression the model is."""
+        if model.is_linear:
+            return 2
+        if not model.rule.has_two_sides:
+            return 3
+        # What bends at a known length has coordinates for it; about anything else the regression says little.
+        return 5 if bends_at_unit(model) else 12
