@@ -16,7 +16,7 @@ from designstudio.core.configuration import configure
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.run import fit_subjects
-from designstudio.inference.hierarchical import group
+from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost
 from tests.helpers.quick_compilation import compile_quickly
@@ -97,12 +97,10 @@ def fit(loaded, request_of_two, folder):
 @pytest.fixture(scope="session")
 def pooled_fit(loaded, request_of_two, folder, fit):
     """The simulated cost, pooled; its separate fits are found in the folder."""
-    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True)
-    with pytest.MonkeyPatch.context() as patch:
-        # How well pooling works is tested where it is made; here it may be short.
-        patch.setattr(group, "MOST_TURNS", 1)
-        patch.setattr(group, "BANK_SIZE", 2000)
-        return fit_subjects(loaded, request, name="example", folder=folder)
+    # How well pooling works is tested where it is made; here it may be short.
+    hasty = PoolingSettings(max_turns=1, num_particles=2000)
+    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True, pooling=hasty)
+    return fit_subjects(loaded, request, name="example", folder=folder)
 
 
 @pytest.fixture(scope="session")

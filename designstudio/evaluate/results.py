@@ -13,7 +13,7 @@ from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.recovery import score_recovery
-from designstudio.model.parameters import MU_0, SIGMA_0
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -152,7 +152,7 @@ def score_evaluation(
 
 def list_prior_parameters(study: Study) -> tuple[str, ...]:
     """Names of the parameters of the participants' prior."""
-    return tuple(parameter.name for parameter in (MU_0, SIGMA_0))
+    return tuple(parameter.name for parameter in DEFAULT_FAMILY.parameters if parameter.role.is_prior)
 
 
 def list_cost_parameters(study: Study) -> tuple[str, ...]:

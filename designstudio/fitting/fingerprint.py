@@ -12,13 +12,14 @@ from designstudio.fitting.request import FitRequest
 WITHOUT_EFFECT = ("cli", "viz", "report", "dashboard", "runs", "search", "lab")
 
 
-def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitRequest) -> str:
+def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitRequest, *, is_pooled: bool = False) -> str:
     """A text that two fits share if and only if their results are the same.
 
     Args:
         prepared: model and fixed values, in the actor's unit.
         trials: in the actor's unit.
         request: settings and seed matter; other costs do not.
+        is_pooled: whether the settings of pooling matter, too.
     """
     model = prepared.model
     return fingerprint(
@@ -34,6 +35,7 @@ def fingerprint_cost(prepared: CostModel, trials: xr.Dataset, request: FitReques
             "priors": {name: repr(prior) for name, prior in model.priors.items()},
             "fixed": {name: hash_arrays(array.values) for name, array in prepared.fixed.items()},
             "settings": request.settings.as_dict(),
+            "pooling": request.pooling.as_dict() if is_pooled else None,
             "seed": request.seed,
             "code": hash_code(WITHOUT_EFFECT),
             "versions": list_versions(COMPUTING),

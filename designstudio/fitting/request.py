@@ -6,6 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.model.priors import AbstractPrior
@@ -25,7 +26,7 @@ class FitRequest:
         priors: of the analysis, where they differ from the paper's; a cost without such a parameter ignores it.
         on_data_scale: whether `priors` are in the unit of the data (else in that of the actor).
         pools: whether subjects are also pooled partially.
-        settings: how carefully.
+        settings: how carefully. pooling: how carefully subjects are pooled.
         seed: of all random numbers.
         actors: files of trained actors, for costs whose actor does not come with the package.
     """
@@ -37,5 +38,6 @@ class FitRequest:
     on_data_scale: bool = False
     pools: bool = False
     settings: FitSettings = dataclasses.field(default_factory=FitSettings)
+    pooling: PoolingSettings = dataclasses.field(default_factory=PoolingSettings)
     seed: int = 1
     actors: Mapping[str, Path] = dataclasses.field(default_factory=dict)

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.fitting.request import FitRequest, FixedValue
+from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.priors import read_prior_record, record_prior
 
@@ -22,6 +23,7 @@ def request_as_dict(request: FitRequest) -> dict[str, Any]:
         "on_data_scale": request.on_data_scale,
         "pools": request.pools,
         "settings": request.settings.as_dict(),
+        "pooling": request.pooling.as_dict(),
         "seed": request.seed,
         "actors": {cost: str(Path(path).resolve()) for cost, path in request.actors.items()},
     }
@@ -37,6 +39,8 @@ def request_from_dict(record: Mapping[str, Any]) -> FitRequest:
         on_data_scale=record["on_data_scale"],
         pools=record["pools"],
         settings=FitSettings(**record["settings"]),
+        # Older requests do not say how subjects were pooled: there was one way.
+        pooling=PoolingSettings(**record.get("pooling", {})),
         seed=record["seed"],
         actors={cost: Path(path) for cost, path in record["actors"].items()},
     )

@@ -123,11 +123,12 @@ class _Run:
                 prepared.model,
                 self._trials,
                 fixed=prepared.fixed,
+                settings=self._request.pooling,
                 seed=self._request.seed,
                 progress=self._report(f"{cost}, pooling"),
             )
 
-        key = fingerprint_cost(prepared, self._trials, self._request)
+        key = fingerprint_cost(prepared, self._trials, self._request, is_pooled=True)
         return self._find_or_make("pooled", cost, key, make)
 
     def _find_or_make(self, kind: str, cost: str, key: str, make: Maker) -> xr.DataTree:

@@ -20,8 +20,7 @@ from designstudio.fitting.plan_words import describe_design, describe_population
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import Comparison
-from designstudio.inference.hierarchical import group as group_sampling
-from designstudio.inference.hierarchical import pool_subjects
+from designstudio.inference.hierarchical import PoolingSettings, pool_subjects
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import Interval, Uniform
@@ -129,13 +128,12 @@ def test_the_plan_is_a_study_file_that_evaluates(pilot, study):
     assert evaluate_design(read, read.designs[0], fidelity="information", num_datasets=20).num_datasets == 20
 
 
-def test_what_was_pooled_is_planned_from_the_group(pilot, study, monkeypatch):
+def test_what_was_pooled_is_planned_from_the_group(pilot, study):
     # How well pooling works is tested where it is made.
-    monkeypatch.setattr(group_sampling, "MOST_TURNS", 2)
-    monkeypatch.setattr(group_sampling, "BANK_SIZE", 4000)
+    hasty = PoolingSettings(num_draws=500, max_turns=2, num_particles=4000)
     ((cost, posterior),) = pilot.posteriors.items()
     # The pilot's unit is the actor's.
-    group = pool_subjects(posterior, pilot.models[cost], pilot.trials, fixed=pilot.request.fixed, num_draws=500)
+    group = pool_subjects(posterior, pilot.models[cost], pilot.trials, fixed=pilot.request.fixed, settings=hasty)
     pooled = dataclasses.replace(pilot, pooled={cost: group})
     planned = plan_study(pooled)
     for name, prior in planned.population.priors.items():

@@ -10,10 +10,9 @@ from scipy import special, stats
 
 from designstudio.errors import StudioError
 from designstudio.inference.convergence import compute_ess
-from designstudio.inference.hierarchical import compute_shrinkage, pool_subjects
-from designstudio.inference.hierarchical import group as sampling
+from designstudio.inference.hierarchical import PoolingSettings, compute_shrinkage, pool_subjects
 from designstudio.inference.hierarchical.entries import Group, Hyperprior, choose_hyperprior, list_entries
-from designstudio.inference.hierarchical.labels import judge_group, judge_subjects
+from designstudio.inference.hierarchical.labels import check_group, check_subjects
 from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
@@ -31,6 +30,7 @@ from tests.oracles.hierarchy import integrate_normal_group, sample_group
 
 NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 6, 12, 40
 LEVELS = [0.1, 0.25]
+HASTY = PoolingSettings(num_draws=500, max_turns=2, num_particles=3000)
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
 
@@ -97,13 +97,11 @@ def pooled(group, model, trials):
 
 
 @pytest.fixture
-def hastily(monkeypatch):
-    """Pooling with few places, for what does not depend on how good it is."""
-    monkeypatch.setattr(sampling, "MOST_TURNS", 2)
-    monkeypatch.setattr(sampling, "NUM_PARTICLES", 3000)
+def hastily():
+    """Pooling with few particles, for what does not depend on how good it is."""
 
     def pool_hastily(posterior, model, trials, seed=1):
-        return pool(posterior, model, trials, seed=seed, num_draws=500)
+        return pool(posterior, model, trials, seed=seed, settings=HASTY)
 
     return pool_hastily
 
@@ -139,7 +137,7 @@ def test_a_normal_group_is_what_integration_says():
     affine = Affine(*(np.full(1, value, np.float32) for value in (0.5, np.log(0.4), 0.3, 0.5)))
     mixture = start_mixture(2, 3)
     for key in jax.random.split(jax.random.key(0), 4):
-        mixture = improve(particles, hyperprior, affine, mixture, key)
+        mixture = improve(particles, hyperprior, affine, mixture, 2000, key)
     draws = draw_groups(particles, hyperprior, affine, mixture, 20_000, jax.random.key(1))
     weights = special.softmax(np.asarray(draws.log_weight, float))
     num_effective = 1 / np.sum(weights**2)
@@ -184,7 +182,7 @@ def test_known_groups_are_recovered_and_subjects_with_few_trials_gain_most(poste
 
 def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
     entries = list_entries(model)
-    rows = np.transpose(choose_hyperprior(entries)).tolist()
+    rows = np.transpose(choose_hyperprior(entries, 0.5)).tolist()
     hyperprior = {entry.name: row for entry, row in zip(entries, rows, strict=True)}
     supports = {name: (prior.support.low, prior.support.high) for name, prior in model.priors.items()}
     observations = pack_trials(trials.isel(dataset=slice(0, NUM_SUBJECTS)), model, {"sigma": LEVELS})
@@ -240,7 +238,7 @@ def test_failed_fits_are_left_out_and_named(posterior, model, trials, hastily):
         hastily(broken, model, trials)
 
 
-def test_each_condition_has_a_group_of_its_own_even_if_some_subjects_lack_it(group, trials, hastily):
+def test_each_condition_has_a_group_of_its_own_even_if_some_subjects_lack_it(group, trials):
     model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), num_conditions=2, per_condition=("sigma",))
     mine = trials.isel(dataset=slice(0, NUM_SUBJECTS)).copy(deep=True)
     lacks = (mine["dataset"] < 2) & (mine["condition_index"] == 1)
@@ -253,7 +251,7 @@ def test_each_condition_has_a_group_of_its_own_even_if_some_subjects_lack_it(gro
     draws["sigma"] = (("dataset", "chain", "draw", "condition"), LEVELS * np.exp(0.2 * noise), {})
     posterior["posterior"] = xr.DataTree(draws[list(model.free)])
     posterior.attrs["priors"] = json.dumps({name: str(prior) for name, prior in model.priors.items()})
-    pooled = pool_subjects(posterior, model, mine, seed=1, num_draws=500)
+    pooled = pool_subjects(posterior, model, mine, seed=1, settings=HASTY)
     low, high = pooled["group"]["sigma_median"].transpose(..., "condition").values.reshape(-1, 2).T
     # Far apart, and each within what the data leave open.
     assert np.mean(low < high) > 0.97
@@ -279,11 +277,11 @@ def test_a_group_can_be_trusted_and_kept(pooled, tmp_path):
 
 def test_too_few_particles_are_named():
     support = np.array([4000.0, 20.0])
-    group = judge_group(0.9, 40.0, np.array([1.5, 2.0]))
+    group = check_group(0.9, 40.0, np.array([1.5, 2.0]), PoolingSettings())
     assert not group["is_good"]
     assert all(words in group["reason"].item() for words in ("k-hat 0.90", "40 effective draws", "nats"))
     given = xr.Dataset(coords={"dataset": [0, 1], "subject": ("dataset", ["a", "b"])})
-    subjects = judge_subjects(support, given)
+    subjects = check_subjects(support, given, PoolingSettings())
     assert subjects["is_good"].values.tolist() == [True, False]
     assert "than 20 particles" in subjects["reason"].values[1]
 

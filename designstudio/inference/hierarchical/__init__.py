@@ -17,6 +17,7 @@ due to their number.
 """
 
 from designstudio.inference.hierarchical.pool import pool_subjects
+from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.inference.hierarchical.shrinkage import compute_shrinkage
 
-__all__ = ["compute_shrinkage", "pool_subjects"]
+__all__ = ["PoolingSettings", "compute_shrinkage", "pool_subjects"]

@@ -12,13 +12,6 @@ from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.priors import AbstractPrior
 
-# What the spread's half-normal prior has of the standard deviation of the analysis prior. An analysis prior covers whoever
-# might come, in whatever experiment; the people of one group differ less than that. With a half the subjects of a group may
-# still, now and then, differ as much as the analysis prior allows (two sd), while a few subjects cannot make the group wider
-# than the prior; like every half-normal it has its highest density at no spread at all, so it does not invent differences.
-SPREAD_SHARE = 0.5
-
-
 # On the host while a group is prepared, on a device while it is sampled.
 AnyArray = Any
 
@@ -87,10 +80,10 @@ def stretch(entries: tuple[Entry, ...], values: Values) -> tuple[Float[Array, " 
     return jnp.stack(points), jnp.sum(jnp.stack(log_slopes))
 
 
-def choose_hyperprior(entries: tuple[Entry, ...]) -> Hyperprior:
+def choose_hyperprior(entries: tuple[Entry, ...], spread_share: float) -> Hyperprior:
     """The group's location is where the analysis prior is; its spread is some of the analysis prior's."""
     centre, scale = np.transpose([entry.scale.moments(entry.prior) for entry in entries]).astype(np.float32)
-    return Hyperprior(centre, scale, SPREAD_SHARE * scale)
+    return Hyperprior(centre, scale, spread_share * scale)
 
 
 def lay_out_draws(entries: tuple[Entry, ...], posterior: xr.Dataset) -> Float[np.ndarray, "entry subject draw"]:

@@ -1,4 +1,8 @@
-"""Weighted draws of a group, and the particles of its subjects that they were weighed by."""
+"""Weighted draws of a group, and the particles of its subjects that they were weighed by.
+
+Particles that were made for another group are few where this one is, so group and particles take turns until both have
+settled.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,8 +13,6 @@ from jaxtyping import Array, Key
 
 from designstudio.inference.hierarchical.entries import Group, Hyperprior
 from designstudio.inference.hierarchical.marginal import (
-    NUM_COMPONENTS,
-    ROUND,
     Affine,
     Particles,
     WeightedGroups,
@@ -19,18 +21,8 @@ from designstudio.inference.hierarchical.marginal import (
 )
 from designstudio.inference.hierarchical.members import Members
 from designstudio.inference.hierarchical.pilot import find_pilot, focus
+from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.inference.mixture import start_mixture
-
-# Particles that were made for another group are few where this one is, so group and particles take turns until both have
-# settled: until the group moves by less than this share of its own uncertainty, and that changes by less than this share of
-# itself.
-MOST_TURNS, SETTLED = 8, 0.35
-# Particles of each subject in the last turn, and how many times fewer there are in those before it.
-NUM_PARTICLES, SMALLER = 24_000, 6
-# Rounds of each turn in which the proposal of the group learns, and those with the last particles.
-NUM_ROUNDS, NUM_LAST_ROUNDS = 5, 2
-# Weighted draws for each one that is wanted.
-SURPLUS = 2
 
 
 class SampledGroup(NamedTuple):
@@ -44,7 +36,7 @@ def sample_group(
     members: Members,
     hyperprior: Hyperprior,
     separate: np.ndarray,
-    num_draws: int,
+    settings: PoolingSettings,
     *,
     key: Key[Array, ""],
     report: Callable[[float], None],
@@ -54,32 +46,33 @@ def sample_group(
     Args:
         members: its subjects. hyperprior: of the group.
         separate: estimates of the subjects, over (subject, entry).
-        num_draws: in the end. key: of all random numbers.
+        settings: how carefully. key: of all random numbers.
         report: called with the share of the work that is done.
     """
     pilot_key, root = jax.random.split(key)
-    group, state = find_pilot(members.parts, hyperprior, separate, members.has, key=pilot_key)
-    report(1 / (MOST_TURNS + 2))
+    group, state = find_pilot(members.parts, hyperprior, separate, members.has, settings.num_pilot_rounds, key=pilot_key)
+    report(1 / (settings.max_turns + 2))
     count = members.has.sum(axis=0)
     affine = Affine(group.location, np.log(group.spread), group.spread / np.sqrt(count), 1 / np.sqrt(2 * count))
-    proposal = start_mixture(2 * len(count), NUM_COMPONENTS)
+    proposal = start_mixture(2 * len(count), settings.num_components)
     before = None
-    for turn in range(MOST_TURNS):
+    for turn in range(settings.max_turns):
         particle_key, learn_key, draw_key, focus_key = jax.random.split(jax.random.fold_in(root, turn), 4)
-        particles = members.draw_particles(state, NUM_PARTICLES // SMALLER, particle_key)
-        for round_key in jax.random.split(learn_key, NUM_ROUNDS):
-            proposal = improve(particles, hyperprior, affine, proposal, round_key)
-        found = _average(draw_groups(particles, hyperprior, affine, proposal, ROUND, draw_key))
+        particles = members.draw_particles(state, settings.num_particles // settings.reduction, particle_key)
+        for round_key in jax.random.split(learn_key, settings.num_rounds):
+            proposal = improve(particles, hyperprior, affine, proposal, settings.num_learning_draws, round_key)
+        found = _average(draw_groups(particles, hyperprior, affine, proposal, settings.num_learning_draws, draw_key))
         state, _ = focus(members.parts, found.people, state, key=focus_key)
-        report((turn + 2) / (MOST_TURNS + 2))
-        if before is not None and _has_settled(before, found):
+        report((turn + 2) / (settings.max_turns + 2))
+        if before is not None and _has_settled(before, found, settings.settled):
             break
         before = found
-    particle_key, learn_key, draw_key = jax.random.split(jax.random.fold_in(root, MOST_TURNS), 3)
-    particles = members.draw_particles(state, NUM_PARTICLES, particle_key)
-    for round_key in jax.random.split(learn_key, NUM_LAST_ROUNDS):
-        proposal = improve(particles, hyperprior, affine, proposal, round_key)
-    return SampledGroup(draw_groups(particles, hyperprior, affine, proposal, SURPLUS * num_draws, draw_key), particles)
+    particle_key, learn_key, draw_key = jax.random.split(jax.random.fold_in(root, settings.max_turns), 3)
+    particles = members.draw_particles(state, settings.num_particles, particle_key)
+    for round_key in jax.random.split(learn_key, settings.num_last_rounds):
+        proposal = improve(particles, hyperprior, affine, proposal, settings.num_learning_draws, round_key)
+    num_weighted = settings.surplus * settings.num_chains * settings.num_draws
+    return SampledGroup(draw_groups(particles, hyperprior, affine, proposal, num_weighted, draw_key), particles)
 
 
 class _Found(NamedTuple):
@@ -106,7 +99,7 @@ def _average(draws: WeightedGroups) -> _Found:
     return _Found(Group(centre.astype(np.float32), people.astype(np.float32)), mean, sd)
 
 
-def _has_settled(before: _Found, now: _Found) -> bool:
+def _has_settled(before: _Found, now: _Found, settled: float) -> bool:
     moved = np.abs(now.mean - before.mean) / now.sd
     changed = np.abs(np.log(now.sd / before.sd))
-    return bool(max(moved.max(), changed.max()) < SETTLED)
+    return bool(max(moved.max(), changed.max()) < settled)

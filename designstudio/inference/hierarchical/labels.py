@@ -7,31 +7,27 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.inference.hierarchical.entries import Entry, Group
-
-# Fewer particles than this cannot show what the group says about a subject.
-MIN_SUPPORTING = 50
-# What a group's weights must be like, and how large the error of its log likelihood may be, in nats.
-MAX_KHAT, MIN_ESS, MAX_PARTICLE_ERROR = 0.7, 200.0, 0.7
+from designstudio.inference.hierarchical.settings import PoolingSettings
 
 
-def judge_group(khat: float, ess: float, support: Float[np.ndarray, " subject"]) -> xr.Dataset:
+def check_group(khat: float, ess: float, support: Float[np.ndarray, " subject"], settings: PoolingSettings) -> xr.Dataset:
     """Whether the group can be trusted."""
     # Each subject's mean weight has a relative error of one over the root of the particles that count.
     error = float(np.sqrt(np.sum(1 / support)))
-    doubts = [
-        f"k-hat {khat:.2f} (allowed {MAX_KHAT:g})" if not khat <= MAX_KHAT else "",
-        f"{ess:.0f} effective draws (needed {MIN_ESS:.0f})" if not ess >= MIN_ESS else "",
-        f"an error of {error:.2f} nats from too few particles of the subjects (allowed {MAX_PARTICLE_ERROR:g})"
-        if not error <= MAX_PARTICLE_ERROR
+    failures = [
+        f"k-hat {khat:.2f} (allowed {settings.max_khat:g})" if not khat <= settings.max_khat else "",
+        f"{ess:.0f} effective draws (needed {settings.min_ess:.0f})" if not ess >= settings.min_ess else "",
+        f"an error of {error:.2f} nats from too few particles of the subjects (allowed {settings.max_particle_error:g})"
+        if not error <= settings.max_particle_error
         else "",
     ]
-    reason = "; ".join(filter(None, doubts))
+    reason = "; ".join(filter(None, failures))
     return xr.Dataset({"khat": khat, "ess": ess, "particle_error": error, "is_good": not reason, "reason": reason})
 
 
-def judge_subjects(support: Float[np.ndarray, " subject"], given: xr.Dataset) -> xr.Dataset:
+def check_subjects(support: Float[np.ndarray, " subject"], given: xr.Dataset, settings: PoolingSettings) -> xr.Dataset:
     """Whether each subject can be trusted."""
-    is_good = support >= MIN_SUPPORTING
+    is_good = support >= settings.min_supporting
     reason = [
         "" if good else f"the group says more about this subject than {num:.0f} particles can show"
         for num, good in zip(support, is_good, strict=True)

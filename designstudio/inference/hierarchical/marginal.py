@@ -25,9 +25,8 @@ from designstudio.inference.mixture import (
     refit_mixture,
 )
 
-NUM_COMPONENTS = 3
-# Draws of each learning round; groups that are weighed at once.
-ROUND, AT_ONCE = 2000, 50
+# Groups that are weighed at once.
+AT_ONCE = 50
 NUM_REFITS = 2
 # Relative to the scale of the spread's prior. A group whose subjects are still more alike cannot be told from one of equals.
 SMALLEST_SPREAD, LARGEST_SPREAD = 0.02, 5.0
@@ -75,11 +74,13 @@ class WeightedGroups(NamedTuple):
 
 
 @eqx.filter_jit
-def improve(particles: Particles, hyperprior: Hyperprior, affine: Affine, mixture: Mixture, key: Key[Array, ""]) -> Mixture:
+def improve(
+    particles: Particles, hyperprior: Hyperprior, affine: Affine, mixture: Mixture, num_draws: int, key: Key[Array, ""]
+) -> Mixture:
     """One round of learning."""
     draw_key, place_key = jax.random.split(key)
-    points, log_weight = _draw(particles, hyperprior, affine, mixture, ROUND, draw_key)
-    weights = temper(log_weight, ROUND // 8)
+    points, log_weight = _draw(particles, hyperprior, affine, mixture, num_draws, draw_key)
+    weights = temper(log_weight, num_draws // 8)
     is_unidentified = (False,) * points.shape[1]
     placed = place_components(mixture, points, weights, key=place_key)
     is_fresh = mixture.log_share[1] == -jnp.inf

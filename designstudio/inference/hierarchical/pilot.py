@@ -14,7 +14,6 @@ from designstudio.inference.hierarchical.entries import Group, Hyperprior
 from designstudio.inference.hierarchical.proposals import Part, learn
 from designstudio.inference.mixture import Mixture
 
-NUM_ROUNDS = 8
 # Spreads of the pilot are at least this, relative to the scale of their prior.
 SMALLEST_SPREAD = 0.15
 # Proposals reach farther than the group: it is uncertain too.
@@ -29,7 +28,7 @@ class Pilot(NamedTuple):
 
 
 def find_pilot(
-    parts: list[Part], hyperprior: Hyperprior, points: np.ndarray, has: np.ndarray, *, key: Key[Array, ""]
+    parts: list[Part], hyperprior: Hyperprior, points: np.ndarray, has: np.ndarray, num_rounds: int, *, key: Key[Array, ""]
 ) -> Pilot:
     """The group by EM.
 
@@ -38,12 +37,13 @@ def find_pilot(
         hyperprior: of the group.
         points: separate estimates of the subjects, over (subject, entry).
         has: which entries each subject has.
+        num_rounds: steps of EM.
         key: of all random numbers.
     """
     count = has.sum(axis=0)
     group = Group((np.sum(points * has, axis=0) / count).astype(np.float32), hyperprior.spread)
     state = [part.begin() for part in parts]
-    for number in range(NUM_ROUNDS):
+    for number in range(num_rounds):
         means, squares = np.zeros(has.shape), np.zeros(has.shape)
         state, draws = focus(parts, group, state, key=jax.random.fold_in(key, number))
         for part, (own, weights) in zip(parts, draws, strict=True):

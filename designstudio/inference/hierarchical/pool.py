@@ -13,10 +13,11 @@ from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.inference.diagnostics import WeightCheck, check_weights, resample
 from designstudio.inference.hierarchical.entries import Group, choose_hyperprior, lay_out_draws, list_entries
-from designstudio.inference.hierarchical.group import SURPLUS, SampledGroup, sample_group
-from designstudio.inference.hierarchical.labels import judge_group, judge_subjects, label_group, label_subjects
+from designstudio.inference.hierarchical.group import SampledGroup, sample_group
+from designstudio.inference.hierarchical.labels import check_group, check_subjects, label_group, label_subjects
 from designstudio.inference.hierarchical.marginal import choose_particles
 from designstudio.inference.hierarchical.members import gather_members
+from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue
 
@@ -29,9 +30,8 @@ def pool_subjects(
     trials: xr.Dataset,
     *,
     fixed: Mapping[str, FixedValue] = NOTHING_FIXED,
+    settings: PoolingSettings | None = None,
     seed: int = 0,
-    num_draws: int = 1000,
-    num_chains: int = 4,
     progress: ProgressCallback | None = None,
 ) -> xr.DataTree:
     """Partial pooling of the subjects of a group.
@@ -40,8 +40,8 @@ def pool_subjects(
         posterior: what `fit_datasets` made of the trials, one data set for each subject. Failed fits are left out and named.
         model: the model that was fitted; its fixed parameters have no group.
         trials: that were fitted. fixed: values of the model's fixed parameters.
+        settings: how carefully.
         seed: of all random numbers. The order of the subjects does not matter.
-        num_draws: draws in each block. num_chains: blocks of draws, which take the place of chains.
         progress: called now and then.
 
     Returns:
@@ -59,6 +59,7 @@ def pool_subjects(
     Raises:
         StudioError: if the posterior was made with another model or from other trials, or fewer than two fits are good.
     """
+    settings = PoolingSettings() if settings is None else settings
     _check_origin(posterior, model, trials)
     is_good: Any = posterior["diagnostics"]["is_good"].values
     if is_good.sum() < FEWEST_SUBJECTS:
@@ -78,10 +79,10 @@ def pool_subjects(
     def report(share: float) -> None:
         counter.report(int(share * len(good)), "pooling")
 
-    hyperprior, num_in_all = choose_hyperprior(entries), num_chains * num_draws
-    sampled = sample_group(members, hyperprior, separate, num_in_all, key=group_key, report=report)
-    check = check_weights(np.asarray(sampled.draws.log_weight, float).reshape(1, num_chains, -1))
-    group, points, support = _draw_equally(sampled, check, seed, key=resample_key)
+    hyperprior = choose_hyperprior(entries, settings.spread_share)
+    sampled = sample_group(members, hyperprior, separate, settings, key=group_key, report=report)
+    check = check_weights(np.asarray(sampled.draws.log_weight, float).reshape(1, settings.num_chains, -1))
+    group, points, support = _draw_equally(sampled, check, settings.num_draws, seed, key=resample_key)
     report(1.0)
     # Back in the order of the data.
     points, support = np.moveaxis(points[:, :, np.argsort(rank)], (2, 3), (1, 0)), support[np.argsort(rank)]
@@ -90,13 +91,12 @@ def pool_subjects(
         {
             "group": label_group(entries, group, given),
             "posterior": label_subjects(entries, points, given),
-            "diagnostics": judge_subjects(support, given),
-            "convergence": judge_group(float(check.khat[0]), float(check.ess[0]), support),
+            "diagnostics": check_subjects(support, given, settings),
+            "convergence": check_group(float(check.khat[0]), float(check.ess[0]), support, settings),
             "excluded": posterior["diagnostics"].to_dataset()[["reason"]].isel(dataset=np.flatnonzero(~is_good)),
         }
     )
-    settings = {"num_draws": num_draws, "num_chains": num_chains}
-    tree.attrs = {**posterior.attrs, "settings": json.dumps(settings), "seed": seed}
+    tree.attrs = {**posterior.attrs, "settings": json.dumps(settings.as_dict()), "seed": seed}
     return tree
 
 
@@ -114,11 +114,11 @@ def _check_origin(posterior: xr.DataTree, model: BehaviorModel, trials: xr.Datas
 
 
 def _draw_equally(
-    sampled: SampledGroup, check: WeightCheck, seed: int, *, key: Key[Array, ""]
+    sampled: SampledGroup, check: WeightCheck, num_draws: int, seed: int, *, key: Key[Array, ""]
 ) -> tuple[Group, Float[np.ndarray, "chain draw subject entry"], Float[np.ndarray, " subject"]]:
     """Equally weighted groups, the subjects of each, and how many particles each subject was chosen from."""
     _, num_chains, num_weighted = check.log_weight.shape
-    num_draws, rng = num_weighted // SURPLUS, np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     chosen = (resample(check.log_weight, num_draws, [rng])[0] + num_weighted * np.arange(num_chains)[:, None]).ravel()
     flat = Group(*(np.asarray(array)[chosen] for array in sampled.draws.group))
     chosen_particle, support = choose_particles(sampled.particles, flat, key)
