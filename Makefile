@@ -68,10 +68,10 @@ benchmark: $(VENV)/.installed-dev
 # The search of studies/search. About two minutes.
 search: $(VENV)/.installed
 	@rm -rf $(VENV)/search
-	@COLUMNS=120 $(BIN)/designstudio search studies/search/study.toml --trials 100 --out $(VENV)/search > $(VENV)/search.txt
+	@COLUMNS=120 $(BIN)/designstudio search studies/search/study.toml --candidates 100 --out $(VENV)/search > $(VENV)/search.txt
 	@mkdir -p studies/search/results
 	@sed '/^Wrote /d' $(VENV)/search.txt > studies/search/results/output.txt
-	@cd $(VENV)/search && cp result.json trials.csv history.png designs.png importance.png parallel.png \
+	@cd $(VENV)/search && cp result.json candidates.csv history.png designs.png importance.png parallel.png \
 		$(CURDIR)/studies/search/results
 	@cat studies/search/results/output.txt
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from designstudio.core.progress import Progress, ProgressCallback
     from designstudio.metrics.monte_carlo import Score
     from designstudio.search.finalists import Finalist, Verification
-    from designstudio.search.records import TrialRecord
+    from designstudio.search.records import CandidateRecord
     from designstudio.search.results import SearchResult
     from designstudio.study import Objective
 
-DEFAULT_TRIALS = 100
+DEFAULT_CANDIDATES = 100
 StorageOption = Annotated[
     str | None,
     typer.Option("--storage", help="Address of a database to share, such as postgresql://user@host/name.", metavar="URL"),
@@ -36,7 +36,9 @@ StorageOption = Annotated[
 
 def search(
     study: Annotated[Path, typer.Argument(help="A study file that says what to search for.", metavar="STUDY")],
-    trials: Annotated[int | None, typer.Option(help=f"Designs to try; default: {DEFAULT_TRIALS}.")] = None,
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", "--trials", help=f"Designs to try; default: {DEFAULT_CANDIDATES}.")
+    ] = None,
     minutes: Annotated[float | None, typer.Option(help="Search for so long instead.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; with 1 the result depends on the study file alone.")] = 1,
     storage: StorageOption = None,
@@ -53,7 +55,7 @@ def search(
 
     Everything finished is kept in the folder of the search: after Ctrl-C the same command goes on.
 
-    Example: designstudio search study.toml --trials 100 --out my-search --json result.json
+    Example: designstudio search study.toml --candidates 100 --out my-search --json result.json
     """
     from designstudio.search.pool import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.run import Budget, run_search  # noqa: PLC0415
@@ -61,13 +63,15 @@ def search(
 
     use_cost_file(cost_file)
     check_output(json)
-    if trials is not None and minutes is not None:
-        raise StudioError("Give --trials or --minutes, not both.")
-    budget = Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_TRIALS if trials is None else trials)
+    if candidates is not None and minutes is not None:
+        raise StudioError("Give --candidates or --minutes, not both.")
+    budget = (
+        Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_CANDIDATES if candidates is None else candidates)
+    )
     question = read_study(study).replace(seed=seed)
     folder = out if out is not None else Path(f"{study.stem}-search")
     console = notes_console()
-    said = "Stopping after the trials that have begun ..."
+    said = "Stopping after the candidates that have begun ..."
     with (
         stop_on_signal(lambda: console.print(said)) as should_stop,
         _show(console, _first_objective(question)) as progress,
@@ -123,24 +127,24 @@ def _show(console: Console, objective: "Objective | None") -> Iterator["Progress
         yield update
 
 
-def _table_of_best(best: Sequence["TrialRecord"], objective: "Objective | None") -> Table:
+def _table_of_best(best: Sequence["CandidateRecord"], objective: "Objective | None") -> Table:
     table = Table(title="Best designs so far", box=SIMPLE_HEAD)
-    for column in ("trial", "levels", "trials", "stimuli", objective.label if objective else ""):
+    for column in ("candidate", "levels", "trials", "stimuli", objective.label if objective else ""):
         table.add_column(column, justify="left" if column == "stimuli" else "right")
     for record in best:
         score = record.scores[objective.label] if objective else ""
         design = record.design
-        table.add_row(str(record.number), say_levels(design), say_trials(design), design["stimuli"], str(score))
+        table.add_row(str(record.number), format_levels(design), format_trials(design), design["stimuli"], str(score))
     return table
 
 
-def say_levels(design: dict[str, Any]) -> str:
+def format_levels(design: dict[str, Any]) -> str:
     """Levels in a few words."""
     values = [f"{value:g}" for levels in design["levels"] for value in levels.values()]
     return " / ".join(values) or "-"
 
 
-def say_trials(design: dict[str, Any]) -> str:
+def format_trials(design: dict[str, Any]) -> str:
     """Trials in a few words."""
     return " + ".join(str(count) for count in design["trials"])
 
@@ -184,10 +188,10 @@ def _table_of_finalists(result: "SearchResult", verification: "Verification") ->
 
 
 def _row(finalist: "Finalist", objectives: Sequence["Objective"]) -> list[str]:
-    design = finalist.trial.design
-    cells = [say_levels(design), say_trials(design), design["stimuli"], f"{design['minutes']:.1f}"]
+    design = finalist.candidate.design
+    cells = [format_levels(design), format_trials(design), design["stimuli"], f"{design['minutes']:.1f}"]
     for objective in objectives:
-        cells += [_cell(finalist.trial.scores[objective.label]), _cell(finalist.fresh[objective.label])]
+        cells += [_cell(finalist.candidate.scores[objective.label]), _cell(finalist.fresh[objective.label])]
     return cells
 
 

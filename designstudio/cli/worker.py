@@ -25,10 +25,10 @@ def worker(
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Take trials of a search from its database, until none is left.
+    """Take candidates of a search from its database, until none is left.
 
     Start as many as you like, on any machine that reaches the database and has the study file. They may join, leave or be
-    killed at any time: the trial of a worker that is gone is done by another.
+    killed at any time: the candidate of a worker that is gone is done by another.
 
     Example: designstudio worker study.toml --storage postgresql://user@host/name
     """
@@ -71,5 +71,5 @@ def worker(
                 patience=wait if folder is None else 0.0,
             )
     close_storage(opened)
-    typer.echo(f"{num_finished} trials finished.")
+    typer.echo(f"{num_finished} candidates finished.")
     write_json(json, {"worker": name, "num_finished": num_finished})

@@ -9,6 +9,7 @@ from designstudio.model.costs import get_cost
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
+from designstudio.search.results import list_recorded
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.viz.families import name_cost
@@ -52,7 +53,7 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
     """
     plan = study.search
     assert plan is not None  # noqa: S101  (a search has one)
-    num_tried = sum(trial["state"] in ("complete", "pruned") for trial in result["trials"])
+    num_tried = sum(candidate["state"] in ("complete", "pruned") for candidate in list_recorded(result))
     goals = [
         f"{'maximise' if m.is_larger_better else 'minimise'} the {label_objective(m, study).symbol}" for m in objectives
     ]

@@ -14,6 +14,7 @@ from designstudio.report.formatting import MISSING, capitalize, count, format_sc
 from designstudio.report.pictures import embed_figure
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
+from designstudio.search.results import list_recorded
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
 from designstudio.viz.runs import RunRecord
@@ -68,11 +69,11 @@ def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: Run
         describe_rerun(run, _note_workers(result)),
         describe_methods(methods.write_search(study, result, objectives, levels)),
     ]
-    finished = [trial for trial in result["trials"] if trial["state"] in (COMPLETE, PRUNED)]
+    finished = [candidate for candidate in list_recorded(result) if candidate["state"] in (COMPLETE, PRUNED)]
     facts = (
         ("cost", study.cost),
         ("designs tried", str(len(finished))),
-        ("given up early", str(sum(trial["state"] == PRUNED for trial in finished))),
+        ("given up early", str(sum(candidate["state"] == PRUNED for candidate in finished))),
         ("data sets fitted", f"{result['fits']:,}"),
         ("seed", str(study.seed)),
         ("run time", format_duration(_sum_seconds(result, evaluations))),
@@ -98,7 +99,7 @@ def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Objective]) -> str
 def _describe_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
     sentences = list(run.sentences)
     if not sentences:
-        sentences = [f"{count(len(result['trials']), 'design')} were tried."]
+        sentences = [f"{count(len(list_recorded(result)), 'design')} were tried."]
     if not finalists:
         sentences.append("The search was stopped, or found nothing, before finalists were scored on fresh data sets.")
     return (Words(tuple(sentences), is_list=True),)
@@ -161,7 +162,7 @@ def _describe_finalists(
             f"finalists and flatters them; the fresh score is from {plan.num_fresh} data sets that had no part in choosing, "
             f"by {plan.verify_fidelity}. {scores.ERROR}"
         )
-        blocks.append(make_table(("design", "trial", "search score", "fresh score"), rows, caption))
+        blocks.append(make_table(("design", "candidate", "search score", "fresh score"), rows, caption))
     blocks.append(
         embed_figure(
             folder, "designs", "The finalists, and the designs of the study: what is shown, how often, at which level."
@@ -197,21 +198,21 @@ def _describe_history(folder: Path, result: Mapping[str, Any], study: Study, obj
         rows = [(name_variable(name).symbol, f"{100 * share:.1f}") for name, share in result["importance"].items()]
         rows.sort(key=lambda row: -float(row[1]))
         caption = (
-            f"What matters for {label}: share of each variable, by PED-ANOVA over all trials. The shares describe the "
-            "trials of this search; they have no Monte Carlo error of their own."
+            f"What matters for {label}: share of each variable, by PED-ANOVA over all candidates. The shares describe the "
+            "candidates of this search; they have no Monte Carlo error of their own."
         )
         blocks += [
             embed_figure(folder, "importance", "Share of each variable in what makes designs differ."),
             make_table(("variable", "importance (%)"), rows, caption),
         ]
     else:
-        blocks.append(Words(("There are too few trials to say which variables matter.",)))
+        blocks.append(Words(("There are too few candidates to say which variables matter.",)))
     blocks.append(embed_figure(folder, "parallel", "Every feasible design as a line over its variables and its score."))
     return blocks
 
 
 def _describe_convergence(result: Mapping[str, Any], evaluations: scores.Evaluations) -> list[Block]:
-    failed = sum(trial["num_failed"] for trial in result["trials"])
+    failed = sum(candidate["num_failed"] for candidate in list_recorded(result))
     words = Words(
         (f"While searching, {failed} of {result['fits']:,} fits failed; designs of which too many fail are no candidates.",)
     )
@@ -221,8 +222,8 @@ def _describe_convergence(result: Mapping[str, Any], evaluations: scores.Evaluat
 
 
 def _describe_time(result: Mapping[str, Any], evaluations: scores.Evaluations) -> list[Block]:
-    num = len({trial["worker"] for trial in result["trials"] if trial["worker"]})
-    work = f"Trials took {format_duration(result['seconds'])} of work by {count(max(num, 1), 'worker')}."
+    num = len({candidate["worker"] for candidate in list_recorded(result) if candidate["worker"]})
+    work = f"Candidates took {format_duration(result['seconds'])} of work by {count(max(num, 1), 'worker')}."
     return [Words((work,)), *([scores.tabulate_time(evaluations)] if evaluations else [])]
 
 
@@ -231,7 +232,7 @@ def _sum_seconds(result: Mapping[str, Any], evaluations: scores.Evaluations) -> 
 
 
 def _note_workers(result: Mapping[str, Any]) -> list[str]:
-    workers = {trial["worker"] for trial in result["trials"] if trial["worker"]}
+    workers = {candidate["worker"] for candidate in list_recorded(result) if candidate["worker"]}
     if len(workers) < 2:
         return ["With one worker, as here, the result depends on the study alone."]
     return [f"{len(workers)} workers took turns, so another run may try other designs."]

@@ -16,7 +16,7 @@ from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.evaluate import describe_design
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
-from designstudio.search.records import TrialRecord
+from designstudio.search.records import CandidateRecord
 from designstudio.search.screen import rank_designs
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
@@ -32,13 +32,13 @@ class Finalist:
     """A design that was scored again.
 
     Attributes:
-        trial: the trial that found it.
+        candidate: what the search knows of it.
         design: the design.
         evaluation: on fresh data sets.
         fresh: objectives on fresh data sets, by label.
     """
 
-    trial: TrialRecord
+    candidate: CandidateRecord
     design: Design
     evaluation: Evaluation
     fresh: dict[str, Score]
@@ -46,10 +46,10 @@ class Finalist:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "number": self.trial.number,
-            "parameters": self.trial.parameters,
+            "number": self.candidate.number,
+            "parameters": self.candidate.parameters,
             "design": describe_design(self.design),
-            "search": scores_as_dict({label: self.trial.scores[label] for label in self.fresh}),
+            "search": scores_as_dict({label: self.candidate.scores[label] for label in self.fresh}),
             "fresh": scores_as_dict(self.fresh),
             "evaluation": self.evaluation.as_dict(),
         }
@@ -78,7 +78,7 @@ class Verification:
         """For JSON."""
         return {
             "finalists": [finalist.as_dict() for finalist in self.finalists],
-            "winner": self.finalists[self.winner].trial.number if self.finalists else None,
+            "winner": self.finalists[self.winner].candidate.number if self.finalists else None,
             "references": [
                 {"fresh": scores_as_dict(scores), "evaluation": evaluation.as_dict()}
                 for scores, evaluation in zip(self.reference_scores, self.references, strict=True)
@@ -87,10 +87,10 @@ class Verification:
         }
 
 
-def choose_finalists(question: Study, records: Sequence[TrialRecord]) -> list[TrialRecord]:
+def choose_finalists(question: Study, records: Sequence[CandidateRecord]) -> list[CandidateRecord]:
     """The best candidates; with several objectives, the Pareto front from one end to the other."""
     plan, objectives = get_plan(question), list_objectives(question)
-    candidates = [record for record in records if record.is_candidate and record.num_datasets]
+    candidates = [record for record in records if record.is_eligible and record.num_datasets]
     if not candidates:
         return []
     values = orient_values(objectives, candidates)
@@ -102,7 +102,7 @@ def choose_finalists(question: Study, records: Sequence[TrialRecord]) -> list[Tr
     return [front[place] for place in chosen]
 
 
-def orient_values(objectives: Sequence[Objective], records: Sequence[TrialRecord]) -> np.ndarray:
+def orient_values(objectives: Sequence[Objective], records: Sequence[CandidateRecord]) -> np.ndarray:
     """Values over (record, objective), smaller is better."""
     values = [[objective.orient(record.value(objective)) for objective in objectives] for record in records]
     return np.array(values).reshape(len(records), len(objectives))
@@ -116,7 +116,7 @@ def find_front(values: np.ndarray) -> list[int]:
 
 def verify_finalists(
     question: Study,
-    records: Sequence[TrialRecord],
+    records: Sequence[CandidateRecord],
     *,
     cache: BlockCache | None = None,
     progress: ProgressCallback | None = None,

@@ -51,8 +51,8 @@ class RunFolder:
             )
         if kept.get("storage") != storage:
             raise StudioError(
-                f"The search in '{self.path}' keeps its trials in {kept.get('storage')}, but {storage} was given: use the "
-                "same storage, or another folder with --out."
+                f"The search in '{self.path}' keeps its candidates in {kept.get('storage')}, but {storage} was given: use "
+                "the same storage, or another folder with --out."
             )
         return True
 

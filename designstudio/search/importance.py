@@ -9,12 +9,12 @@ from optuna.trial import TrialState
 from designstudio.search.records import read_record
 from designstudio.search.search_job import SearchJob
 
-# With fewer trials the numbers would be noise.
+# With fewer candidates the numbers would be noise.
 FEWEST = 20
 
 
 def rank_variables(job: SearchJob) -> dict[str, float]:
-    """Importance of each variable for the first objective, adding up to 1; empty if there are too few trials.
+    """Importance of each variable for the first objective, adding up to 1; empty if there are too few candidates.
 
     Designs that were given up count with the score they had by then: without them only good designs would be compared.
     """

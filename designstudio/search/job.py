@@ -1,4 +1,7 @@
-"""Work that many workers share: Optuna's study, whose waiting trials are what is still to be done."""
+"""Work that many workers share: Optuna's study, whose waiting trials are what is still to be done.
+
+The word trial is Optuna's here: a candidate of a search, or a point of a sweep. Elsewhere it is what a participant does.
+"""
 
 import abc
 import dataclasses
@@ -23,7 +26,7 @@ class AbstractJob(abc.ABC):
 
     Attributes:
         question: the study.
-        storage: where trials are kept.
+        storage: where they are kept.
         study: Optuna's.
     """
 
@@ -33,16 +36,16 @@ class AbstractJob(abc.ABC):
 
     @abc.abstractmethod
     def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
-        """Do one trial and tell Optuna.
+        """Do one piece of the work and tell Optuna.
 
         Args:
-            trial: a trial that runs.
+            trial: one that runs.
             worker: who does it.
             on_change: called whenever something has been stored.
         """
 
     def is_open(self) -> bool:
-        """Whether new trials may be begun beyond those that wait."""
+        """Whether new ones may be begun beyond those that wait."""
         return False
 
     def list_trials(self, *states: TrialState) -> list[FrozenTrial]:
@@ -50,14 +53,14 @@ class AbstractJob(abc.ABC):
         return self.study.get_trials(deepcopy=False, states=states or None)
 
     def count_finished(self) -> int:
-        """How many trials are complete or were given up."""
+        """How many are complete or were given up."""
         return len(self.list_trials(TrialState.COMPLETE, TrialState.PRUNED))
 
     def claim(self, worker: str) -> optuna.Trial | None:
-        """The next trial that waits, if there is one; nobody else gets it."""
+        """The next one that waits, if there is one; nobody else gets it."""
         for waiting in self.list_trials(TrialState.WAITING):
             try:
-                # Whose it is, and a sign of life, come first: a trial that runs without them could not be taken up again.
+                # Whose it is, and a sign of life, come first: one that runs without them could not be recovered.
                 self.storage.set_trial_user_attr(waiting._trial_id, OWNER, worker)
                 self.beat(waiting._trial_id)
                 if self.storage.set_trial_state_values(waiting._trial_id, TrialState.RUNNING):
@@ -67,7 +70,7 @@ class AbstractJob(abc.ABC):
         return None
 
     def give_back(self, trial: FrozenTrial) -> None:
-        """Let a trial that nobody works on any more wait again, under its own number."""
+        """Let one that nobody works on any more wait again, under its own number."""
         self.storage.set_trial_state_values(trial._trial_id, TrialState.WAITING)
 
     def retry_lost(self) -> None:

@@ -15,7 +15,7 @@ def find_job(question: Study, storage: BaseStorage, name: str | None = None) -> 
     Args:
         question: the study.
         storage: where to look.
-        name: of the one that is meant; by default the search, or else a sweep with trials that wait.
+        name: of the one that is meant; by default the search, or else a sweep with candidates that wait.
     """
     search = load_search(question, storage) if question.search is not None else None
     if search is not None and name in (None, search.study.study_name):

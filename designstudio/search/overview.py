@@ -25,7 +25,7 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
     columns = ("", "levels", "trials", "minutes", *(f"{label}, {when}" for label in labels for when in (IN_SEARCH, FRESH)))
     if result.verification is None:
         return columns, tuple(
-            _row(f"trial {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
+            _row(f"candidate {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
             for record in result.best
         )
     found = result.verification
@@ -33,7 +33,7 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
         _row(
             "winner" if place == found.winner and len(labels) == 1 else finalist.design.name,
             describe_design(finalist.design),
-            [(str(finalist.trial.scores[label]), str(finalist.fresh[label])) for label in labels],
+            [(str(finalist.candidate.scores[label]), str(finalist.fresh[label])) for label in labels],
         )
         for place, finalist in enumerate(found.finalists)
     ]
@@ -58,7 +58,7 @@ def frame_search(result: "SearchResult") -> "pd.DataFrame":
         for label, score in record.scores.items():
             rows.append({**about, "metric": label, **score._asdict(), "stage": IN_SEARCH})
     for finalist in () if result.verification is None else result.verification.finalists:
-        record = finalist.trial
+        record = finalist.candidate
         about = {"candidate": record.number, "state": record.state, **record.parameters}
         about["num_datasets"] = finalist.evaluation.num_datasets
         for label, score in finalist.fresh.items():

@@ -81,12 +81,12 @@ class WorkerPool:
         )
 
     def _stop(self) -> None:
-        """Ask all to leave after their trial."""
+        """Ask all to leave after their candidate."""
         for worker in self._workers.values():
             worker.ask_to_stop()
 
     def _give_back(self, job: AbstractJob, number: int) -> None:
-        """Let the trial of a worker that died wait again."""
+        """Let the candidate of a worker that died wait again."""
         name = self._folder.name_worker(number)
         for trial in job.list_trials(TrialState.RUNNING):
             if trial.user_attrs.get(OWNER) == name:

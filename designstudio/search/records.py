@@ -1,4 +1,4 @@
-"""What is known about each trial of a search: read from Optuna's storage, which holds everything."""
+"""What is known about each candidate of a search: read from Optuna's storage, which holds everything."""
 
 import dataclasses
 import math
@@ -19,11 +19,11 @@ COMPLETE, PRUNED = "complete", "pruned"
 
 
 @dataclasses.dataclass(frozen=True)
-class TrialRecord:
-    """One trial.
+class CandidateRecord:
+    """One candidate: a design that a search has tried, or is about to.
 
     Attributes:
-        number: Optuna's.
+        number: Optuna's number of its trial.
         state: `complete`, `pruned`, `running`, `waiting` or `fail` (and then tried again under another number).
         parameters: what Optuna chose, in canonical form.
         design: levels, trials and stimuli, as plain data.
@@ -31,7 +31,7 @@ class TrialRecord:
         num_datasets: how many the design was tried on.
         num_failed: fits of these that failed.
         exceeds: by how much each constraint is broken; 0 or less if it is not.
-        beaten_by: number of the trial that it would hardly have overtaken, if it was given up.
+        beaten_by: number of the candidate that it would hardly have overtaken, if it was given up.
         seconds: what it took.
         compiled: programs that were compiled for it.
         worker: who did it.
@@ -56,7 +56,7 @@ class TrialRecord:
         return all(over <= 0 for over in self.exceeds.values())
 
     @property
-    def is_candidate(self) -> bool:
+    def is_eligible(self) -> bool:
         """Whether it may win."""
         return self.state == COMPLETE and self.is_feasible
 
@@ -88,7 +88,7 @@ def write_record(
     trial: optuna.Trial, design: Any, step: Step, constraints: Sequence[Constraint], steps: Mapping[int, PartialResult], *,
     worker: str, beaten_by: int | None,
 ) -> None:  # fmt: skip
-    """Keep what a trial has shown with the trial itself."""
+    """Keep what a candidate has shown with the candidate itself."""
     exceeds = {c.label: c.exceed(step.scores[c.objective].value) for c in constraints}
     # What has no value, because too few fits worked, keeps to no constraint.
     exceeds = {label: over if math.isfinite(over) else 1e9 for label, over in exceeds.items()}
@@ -113,14 +113,14 @@ def write_record(
         trial.set_constraint(label, over)
 
 
-def read_record(trial: FrozenTrial) -> TrialRecord:
-    """What is known about a trial."""
+def read_record(trial: FrozenTrial) -> CandidateRecord:
+    """What is known about a candidate."""
     kept = trial.user_attrs.get(RECORD, {})
     scores = {
         label: Score(*(math.nan if score[key] is None else score[key] for key in ("value", "mcse")))
         for label, score in kept.get("scores", {}).items()
     }
-    return TrialRecord(
+    return CandidateRecord(
         trial.number,
         trial.state.name.lower(),
         dict(trial.params),
@@ -137,7 +137,7 @@ def read_record(trial: FrozenTrial) -> TrialRecord:
 
 
 def read_partial(trial: FrozenTrial, num_datasets: int) -> PartialResult | None:
-    """What a finished trial had shown after so many data sets; None if it never came there."""
+    """What a finished candidate had shown after so many data sets; None if it never came there."""
     kept = trial.user_attrs.get(RECORD, {})
     steps = kept.get("steps", {}).get(str(num_datasets))
     if steps is None:

@@ -1,6 +1,7 @@
 """What a search has found."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from designstudio.core.presentation import AbstractResult, Overview
@@ -8,7 +9,7 @@ from designstudio.search.estimates import list_objectives
 from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
 from designstudio.search.job import get_plan
 from designstudio.search.overview import frame_search, tabulate_finalists
-from designstudio.search.records import COMPLETE, PRUNED, TrialRecord
+from designstudio.search.records import COMPLETE, PRUNED, CandidateRecord
 from designstudio.study import Objective, Study
 
 if TYPE_CHECKING:
@@ -22,16 +23,16 @@ class SearchResult(AbstractResult):
     Attributes:
         question: the study.
         name: of the search in its storage.
-        records: all trials.
+        records: all candidates.
         verification: the finalists; None if the search was stopped before.
-        seconds: that trials took, over all workers and runs.
-        importance: of each design variable for the first objective, between 0 and 1; empty if there are too few trials.
+        seconds: that candidates took, over all workers and runs.
+        importance: of each design variable for the first objective, between 0 and 1; empty if there are too few candidates.
         screened: how many designs were screened.
     """
 
     question: Study
     name: str
-    records: tuple[TrialRecord, ...]
+    records: tuple[CandidateRecord, ...]
     verification: Verification | None
     seconds: float
     importance: dict[str, float]
@@ -43,20 +44,20 @@ class SearchResult(AbstractResult):
         return list_objectives(self.question)
 
     @property
-    def finished(self) -> tuple[TrialRecord, ...]:
-        """Trials that are complete or were given up."""
+    def finished(self) -> tuple[CandidateRecord, ...]:
+        """Candidates that are complete or were given up."""
         return tuple(record for record in self.records if record.state in (COMPLETE, PRUNED))
 
     @property
-    def best(self) -> list[TrialRecord]:
-        """The best candidates, as far as the search can tell."""
+    def best(self) -> list[CandidateRecord]:
+        """The best, as far as the search can tell."""
         return choose_finalists(self.question, self.records)
 
     @property
-    def front(self) -> list[TrialRecord]:
-        """Candidates that no other beats in all objectives."""
-        candidates = [record for record in self.finished if record.is_candidate and record.num_datasets]
-        return [candidates[place] for place in find_front(orient_values(self.objectives, candidates))]
+    def front(self) -> list[CandidateRecord]:
+        """Those that no other beats in all objectives."""
+        eligible = [record for record in self.finished if record.is_eligible and record.num_datasets]
+        return [eligible[place] for place in find_front(orient_values(self.objectives, eligible))]
 
     @property
     def num_fits(self) -> int:
@@ -106,7 +107,7 @@ class SearchResult(AbstractResult):
             "racing": plan.races,
             "screened": self.screened,
             "seed": self.question.seed,
-            "trials": [record.as_dict() for record in self.records],
+            "candidates": [record.as_dict() for record in self.records],
             "front": [record.number for record in self.front],
             "fits": self.num_fits,
             "fits_without_racing": len(self.finished) * plan.num_datasets,
@@ -115,3 +116,8 @@ class SearchResult(AbstractResult):
             "seconds": round(self.seconds, 2),
             **verified,
         }
+
+
+def list_recorded(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The candidates in a result.json; earlier versions called them trials."""
+    return list(result.get("candidates", result.get("trials", [])))

@@ -34,16 +34,16 @@ DESIGNS = "designs"
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """How long to search: until there are so many trials, or for so many minutes."""
+    """How long to search: until there are so many candidates, or for so many minutes."""
 
-    num_trials: int | None = None
+    num_candidates: int | None = None
     minutes: float | None = None
 
     def __post_init__(self) -> None:
-        if (self.num_trials is None) == (self.minutes is None):
-            raise StudioError("A search takes either a number of trials or a number of minutes.")
-        if self.num_trials is not None and self.num_trials < 1:
-            raise StudioError(f"A search needs at least 1 trial, but {self.num_trials} was given.")
+        if (self.num_candidates is None) == (self.minutes is None):
+            raise StudioError("A search takes either a number of candidates or a number of minutes.")
+        if self.num_candidates is not None and self.num_candidates < 1:
+            raise StudioError(f"A search needs at least 1 candidate, but {self.num_candidates} was given.")
         if self.minutes is not None and not self.minutes > 0:
             raise StudioError(f"A search needs more than 0 minutes, but {self.minutes:g} was given.")
 
@@ -67,8 +67,8 @@ def run_search(
 
     Args:
         question: a study with a search.
-        folder: where the search keeps its trials, and finds them again.
-        budget: how long; trials of earlier runs count.
+        folder: where the search keeps its candidates, and finds them again.
+        budget: how long; candidates of earlier runs count.
         storage: address of a database to share; by default a journal in the folder.
         num_workers: processes that work at the same time. With one, the result depends on nothing but the study.
         source: where other processes read the study; needed for more than one worker.
@@ -77,7 +77,7 @@ def run_search(
         heartbeat: seconds between signs of life, in a shared database.
         cache: where finished evaluations are kept.
         progress: called with a `Progress` as work gets done.
-        should_stop: asked again and again; if true, the search ends after the trials that have begun, without finalists.
+        should_stop: asked again and again; if true, the search ends after the candidates that have begun, without finalists.
 
     Raises:
         StudioError: before anything is written, if there is nothing to search, or nothing to search it with.
@@ -92,20 +92,20 @@ def run_search(
         reporter = _Reporter(question, budget, progress, should_stop)
         job = load_search(question, opened)
         if job is None:
-            job = create_search(question, opened, screen_designs(question, reporter.tell_screening))
+            job = create_search(question, opened, screen_designs(question, reporter.report_screening))
         recover_stale(job, at)
-        if budget.num_trials is not None:
-            job.add_waiting(budget.num_trials)
+        if budget.num_candidates is not None:
+            job.add_waiting(budget.num_candidates)
         job.set_time(60 * (budget.minutes or 0))
         reporter.begin(job)
         run_workers(
             job, at, num_workers=num_workers, source=source, storage=storage, deadline=reporter.deadline,
-            should_stop=lambda: should_stop() or _is_enough(job, budget), on_change=lambda: reporter.tell_search(job),
+            should_stop=lambda: should_stop() or _is_enough(job, budget), on_change=lambda: reporter.report_search(job),
         )  # fmt: skip
         records = tuple(read_record(trial) for trial in job.list_trials())
         verification: Verification | None = None
         if verifies and not should_stop():
-            verification = verify_finalists(question, records, cache=cache, progress=reporter.tell_verifying)
+            verification = verify_finalists(question, records, cache=cache, progress=reporter.report_verifying)
         return SearchResult(
             question,
             job.study.study_name,
@@ -121,7 +121,7 @@ def run_search(
 
 
 def _is_enough(job: SearchJob, budget: Budget) -> bool:
-    return budget.num_trials is not None and job.count_finished() >= budget.num_trials
+    return budget.num_candidates is not None and job.count_finished() >= budget.num_candidates
 
 
 class _Reporter:
@@ -139,26 +139,26 @@ class _Reporter:
         return None if self._budget.minutes is None else self._started + 60 * self._budget.minutes
 
     def begin(self, job: SearchJob) -> None:
-        """From now on trials are counted, and the clock runs."""
+        """From now on candidates are counted, and the clock runs."""
         self._started, self._num_before = time.monotonic(), job.count_finished()
 
-    def tell_screening(self, num_done: int, num_wanted: int) -> None:
+    def report_screening(self, num_done: int, num_wanted: int) -> None:
         """Report how many designs were screened."""
         self._stop_if_asked()
-        self._tell(SCREENING, num_done, num_wanted)
+        self._report(SCREENING, num_done, num_wanted)
 
-    def tell_verifying(self, of_design: Progress) -> None:
+    def report_verifying(self, of_design: Progress) -> None:
         """Report how many data sets of a finalist were fitted."""
         self._stop_if_asked()
         if self._progress is not None:
             self._progress(of_design._replace(stage=f"{VERIFYING}: {of_design.stage}"))
 
-    def tell_search(self, job: SearchJob) -> None:
-        """Report how far the trials are."""
+    def report_search(self, job: SearchJob) -> None:
+        """Report how far the candidates are."""
         if self._progress is None:
             return
         records = [read_record(trial) for trial in job.list_trials(TrialState.COMPLETE, TrialState.PRUNED)]
-        wanted = self._budget.num_trials
+        wanted = self._budget.num_candidates
         left = estimate_left(len(records), self._num_before, wanted, self._started, self.deadline)
         shown = self._question.replace(search=dataclasses.replace(job.plan, num_finalists=NUM_SHOWN))
         best = choose_finalists(shown, records)
@@ -168,11 +168,11 @@ class _Reporter:
         self._progress(Progress(SEARCHING, len(records), wanted, seconds, left, DESIGNS, details))
 
     def _stop_if_asked(self) -> None:
-        """Between trials a search just ends; screening and verifying are given up, and done again by the next run."""
+        """Between candidates a search just ends; screening and verifying are given up, and done again by the next run."""
         if self._should_stop():
             raise KeyboardInterrupt
 
-    def _tell(self, stage: str, num_done: int, num_wanted: int) -> None:
+    def _report(self, stage: str, num_done: int, num_wanted: int) -> None:
         if self._progress is not None:
             seconds = time.monotonic() - self._started
             left = seconds / num_done * (num_wanted - num_done)

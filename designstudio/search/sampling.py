@@ -1,7 +1,7 @@
 """How the next design is proposed: Optuna's samplers by name, on canonical designs that were not tried before.
 
-Every proposal has its own random numbers, by the number of its trial, and is stored as a whole before anything else of the
-trial: an interrupted search goes on as if nothing had happened.
+Every proposal has its own random numbers, by the number of the candidate, and is stored as a whole before anything
+else of it: an interrupted search goes on as if nothing had happened.
 """
 
 import importlib.util
@@ -22,14 +22,14 @@ from designstudio.search.feasible import draw_feasible, find_design
 from designstudio.study import SearchPlan
 from designstudio.study.search_plan import CMAES, GP, NSGA2, NSGA3, QMC, RANDOM, TPE
 
-# Trials before a sampler learns from what it has seen.
+# Candidates before a sampler learns from what it has seen.
 NUM_STARTS = 10
 # Proposals that are thrown away, because they are not allowed or not new, before one is drawn at random.
 MOST_ATTEMPTS = 20
 NEEDS = {GP: "torch", CMAES: "cmaes"}
-# Points of a low-discrepancy sequence that later attempts skip, so that no attempt takes the point of another trial.
+# Points of a low-discrepancy sequence that later attempts skip, so that no attempt takes the point of another candidate.
 STRIDE = 2**12
-# Where a trial keeps its whole proposal.
+# Where a candidate keeps its whole proposal.
 PROPOSAL = "proposal"
 
 _MAKERS: Mapping[str, Callable[[int], BaseSampler]] = {
@@ -77,8 +77,8 @@ class DesignSampler(BaseSampler):
     ) -> dict[str, Any]:
         """A new design, in canonical form."""
         if PROPOSAL in trial.user_attrs:
-            # Whoever began this trial was killed. To propose again could give something else: only some of the parameters
-            # may be stored, and others may have finished trials since.
+            # Whoever began this candidate was killed. To propose again could give something else: only some parameters may
+            # be stored, and other candidates may have been finished since.
             return dict(trial.user_attrs[PROPOSAL])
         if trial.number < len(self._starts):
             return dict(self._starts[trial.number])
@@ -117,7 +117,7 @@ class DesignSampler(BaseSampler):
             }
 
     def _list_tried(self, study: optuna.Study, trial: FrozenTrial) -> set[str]:
-        """What other trials evaluate or have evaluated; a failed one will be tried again under another number."""
+        """What other candidates evaluate or have evaluated; a failed one will be tried again under another number."""
         states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.WAITING)
         for other in study.get_trials(deepcopy=False, states=states):
             if (

@@ -14,7 +14,7 @@ from designstudio.search.job import get_plan
 from designstudio.search.sampling import NUM_STARTS
 from designstudio.study import Study
 
-# Set apart from the numbers of trials, which have their own.
+# Set apart from the numbers of candidates, which have their own.
 SEED = 1_000_000_007
 
 

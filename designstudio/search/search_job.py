@@ -1,4 +1,4 @@
-"""A search as work for many: its name, its trials, and what one trial is."""
+"""A search as work for many: its name, its candidates, and what one candidate is."""
 
 import contextlib
 import math
@@ -43,26 +43,26 @@ class SearchJob(AbstractJob):
         return list_objectives(self.question)
 
     def is_open(self) -> bool:
-        """Whether the time for searching is not over yet; if trials are counted, it never begins."""
+        """Whether the time for searching is not over yet; if candidates are counted, it never begins."""
         return time.time() < self.study.user_attrs.get(UNTIL, 0.0)
 
     def set_time(self, seconds: float) -> None:
         """Search from now on for so long, on whatever machine."""
         self.study.set_user_attr(UNTIL, time.time() + seconds)
 
-    def add_waiting(self, num_trials: int) -> None:
-        """Have `num_trials` trials in all, whatever their state; those that failed are not counted."""
+    def add_waiting(self, num_candidates: int) -> None:
+        """Have `num_candidates` candidates in all, whatever their state; those that failed are not counted."""
         num = sum(trial.state != TrialState.FAIL for trial in self.list_trials())
-        for _ in range(num, num_trials):
+        for _ in range(num, num_candidates):
             self.study.enqueue_trial({})
 
     def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
-        """Try the design of a trial on one block of data sets after the other."""
+        """Try the design of a candidate on one block of data sets after the other."""
         plan = self.plan
         # In one piece, before Optuna stores one parameter after the other.
         trial.set_user_attr(PROPOSAL, trial.relative_params)
         parameters = {key: suggest(trial, key, distribution) for key, distribution in list_distributions(plan.space).items()}
-        design = find_design(plan, parameters, f"trial {trial.number}")
+        design = find_design(plan, parameters, f"candidate {trial.number}")
         assert design is not None  # noqa: S101  (the sampler proposes nothing else)
         if self._copy_twin(trial, identify_design(design)):
             return
@@ -84,13 +84,13 @@ class SearchJob(AbstractJob):
         last = evaluate_steps(
             self.question, design, plan.fidelity, block_size=plan.block_size, num_datasets=plan.num_datasets, goes_on=goes_on
         )
-        # Whoever was silent for too long finds that another worker has the trial now: then this result is one too many.
+        # Whoever was silent for too long finds that another worker has the candidate now: then this result is one too many.
         with _taken_up_again(), contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError, ValueError):
             beaten_by = rivals[0] if rivals else None
             write_record(trial, design, last, plan.all_constraints, steps, worker=worker, beaten_by=beaten_by)
-            self._tell(trial, [last.scores[objective].value for objective in self.objectives], is_pruned=bool(rivals))
+            self._finish(trial, [last.scores[objective].value for objective in self.objectives], is_pruned=bool(rivals))
 
-    def _tell(self, trial: optuna.Trial, values: list[float], *, is_pruned: bool) -> None:
+    def _finish(self, trial: optuna.Trial, values: list[float], *, is_pruned: bool) -> None:
         if is_pruned or not all(math.isfinite(value) for value in values):
             self.study.tell(trial, state=TrialState.PRUNED)
         else:
@@ -98,7 +98,7 @@ class SearchJob(AbstractJob):
 
     def _list_rivals(self, num_datasets: int) -> dict[int, PartialResult]:
         """Where those stood after so many data sets that must be beaten: the best one, or all if there are several aims."""
-        complete = [trial for trial in self.list_trials(TrialState.COMPLETE) if read_record(trial).is_candidate]
+        complete = [trial for trial in self.list_trials(TrialState.COMPLETE) if read_record(trial).is_eligible]
         if len(self.objectives) == 1 and complete:
             complete = [self._find_best(complete)]
         partials = {trial.number: read_partial(trial, num_datasets) for trial in complete}
@@ -116,14 +116,14 @@ class SearchJob(AbstractJob):
                 trial.set_user_attr(RECORD, record)
                 for label, over in record["exceeds"].items():
                     trial.set_constraint(label, over)
-                self._tell(trial, list(other.values or []), is_pruned=other.state == TrialState.PRUNED)
+                self._finish(trial, list(other.values or []), is_pruned=other.state == TrialState.PRUNED)
                 return True
         return False
 
 
 @contextlib.contextmanager
 def _taken_up_again() -> Iterator[None]:
-    """Optuna warns about what it is told a second time: the same, by whoever takes up a trial that was interrupted."""
+    """Optuna warns about what it is told a second time: the same, by whoever takes up a candidate that was interrupted."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*already (reported|set)")
         yield

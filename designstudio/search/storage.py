@@ -1,4 +1,4 @@
-"""Where trials are kept: a journal file in the run's folder, or a database that many machines share."""
+"""Where candidates are kept: a journal file in the run's folder, or a database that many machines share."""
 
 import os
 import warnings
@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from designstudio.errors import StudioError
 
-# Seconds between signs of life of a worker; after how many missing ones its trial is given to another.
+# Seconds between signs of life of a worker; after how many missing ones its candidate is given to another.
 HEARTBEAT, PATIENT_BEATS = 10, 4
 # Seconds until a database that does not answer counts as unreachable.
 PATIENCE = 10
@@ -49,8 +49,8 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT, only_reads: bool = 
         )
     except (SQLAlchemyError, ImportError, RuntimeError, OSError) as error:
         raise StudioError(
-            f"The storage '{hide_password(target)}' cannot be reached ({_say_first(error)}): check the address and that the "
-            "database is running."
+            f"The storage '{hide_password(target)}' cannot be reached ({_first_line(error)}): check the address and that "
+            "the database is running."
         ) from None
 
 
@@ -69,7 +69,7 @@ def _open_journal(path: Path, *, repairs: bool = True) -> BaseStorage:
     try:
         return JournalStorage(JournalFileBackend(str(path), lock))
     except (OSError, ValueError) as error:
-        raise StudioError(f"The journal '{path}' cannot be read ({_say_first(error)}): choose another folder.") from None
+        raise StudioError(f"The journal '{path}' cannot be read ({_first_line(error)}): choose another folder.") from None
 
 
 def _drop_torn_line(path: Path) -> None:
@@ -95,7 +95,7 @@ def hide_password(url: str) -> str:
     return f"{scheme}{separator}{name}{colon and ':***'}{at}{host}"
 
 
-def _say_first(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     cause = getattr(error, "orig", None) or error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
     return lines[0].rstrip(".")[:150] if lines else type(cause).__name__

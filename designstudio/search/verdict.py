@@ -31,7 +31,7 @@ def describe_search(result: SearchResult) -> list[str]:
     return [*sentences, f"{failed} of {total} fits of the finalists failed and are left out."]
 
 
-def say_design(design: dict[str, Any]) -> str:
+def format_design(design: dict[str, Any]) -> str:
     """A design, as `describe_design` has it, in a few words."""
     levels = [f"{name} {value:g}" for level in design["levels"] for name, value in level.items()]
     parts = [f"{count} trials at {level}" for count, level in zip(design["trials"], levels, strict=True)] if levels else []
@@ -42,9 +42,9 @@ def say_design(design: dict[str, Any]) -> str:
 def _describe_winner(result: SearchResult, verification: Verification) -> list[str]:
     winner: Finalist = verification.finalists[verification.winner]
     objective = result.objectives[0]
-    seen, fresh = winner.trial.scores[objective.label], winner.fresh[objective.label]
+    seen, fresh = winner.candidate.scores[objective.label], winner.fresh[objective.label]
     num = winner.evaluation.num_datasets
-    sentences = [f"The winner, {winner.design.name}: {say_design(winner.trial.design)}."]
+    sentences = [f"The winner, {winner.design.name}: {format_design(winner.candidate.design)}."]
     text = f"Its {objective.label} is {fresh} on {num} fresh data sets, and was {seen} on those that chose it"
     is_flattered = (fresh.value < seen.value) if objective.is_larger_better else (fresh.value > seen.value)
     return [*sentences, f"{text}{': what is chosen for being best looks better than it is' if is_flattered else ''}."]

@@ -1,4 +1,4 @@
-"""Look at a search that others run: what its trials have shown until now, read as cheaply as possible."""
+"""Look at a search that others run: what its candidates have shown until now, read as cheaply as possible."""
 
 import os
 import time
@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from designstudio.errors import StudioError
 from designstudio.search.folder import JOURNAL
 from designstudio.search.job import get_plan
-from designstudio.search.records import TrialRecord, read_record
+from designstudio.search.records import CandidateRecord, read_record
 from designstudio.search.results import SearchResult
 from designstudio.search.search_job import SearchJob, load_search
 from designstudio.search.storage import close_storage, hide_password, open_storage
@@ -25,7 +25,7 @@ FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 class SearchWatch:
-    """The trials of one search, in a journal or a database; nothing is ever written there."""
+    """The candidates of one search, in a journal or a database; nothing is ever written there."""
 
     def __init__(self, question: Study, place: str) -> None:
         """Name what is to be watched; nothing is opened before the first look.
@@ -50,7 +50,7 @@ class SearchWatch:
         self._storage: BaseStorage | None = None
         self._job: SearchJob | None = None
         self._seen: tuple[float, ...] | None = None
-        self._finished: dict[int, TrialRecord] = {}
+        self._finished: dict[int, CandidateRecord] = {}
 
     def look(self, *, reads_again: bool = False, must_exist: bool = False) -> SearchResult | None:
         """What is known now; None if nothing has changed since the last look, or there is nothing yet.
@@ -69,7 +69,7 @@ class SearchWatch:
             job = self._find_job() if stamp is not None else None
             if job is None:
                 if must_exist:
-                    raise StudioError(self._say_missing())
+                    raise StudioError(self._explain_missing())
                 return None
             records = self._read_records(job)
         except (SQLAlchemyError, optuna.exceptions.OptunaError, OSError, ValueError) as error:
@@ -106,8 +106,8 @@ class SearchWatch:
             self._job = load_search(self.question, self._storage)
         return self._job
 
-    def _read_records(self, job: SearchJob) -> Sequence[TrialRecord]:
-        """Trials that are finished never change again."""
+    def _read_records(self, job: SearchJob) -> Sequence[CandidateRecord]:
+        """Candidates that are finished never change again."""
         records = []
         for trial in job.list_trials():
             record = self._finished.get(trial.number) or read_record(trial)
@@ -116,7 +116,7 @@ class SearchWatch:
             records.append(record)
         return records
 
-    def _say_missing(self) -> str:
+    def _explain_missing(self) -> str:
         if self._is_address:
             return f"'{hide_password(self.place)}' holds no search for this study file: is it the one it was started with?"
         if not self._path.exists():

@@ -47,7 +47,7 @@ def check_workers(num_workers: int, source: Source | None) -> None:
 
 
 def recover_stale(job: AbstractJob, folder: RunFolder) -> None:
-    """Let trials wait again whose workers are gone."""
+    """Let candidates wait again whose workers are gone."""
     for trial in job.list_trials(TrialState.RUNNING):
         is_dead = folder.is_dead(str(trial.user_attrs.get(OWNER, "")))
         # In a journal of its own there is nobody else; a shared database will find out by itself.
@@ -79,7 +79,7 @@ def run_workers(
 def estimate_left(
     num_done: int, num_before: int, num_wanted: int | None, started: float, deadline: float | None
 ) -> float | None:
-    """Seconds that are left, by the clock or by how fast trials were finished so far."""
+    """Seconds that are left, by the clock or by how fast candidates were finished so far."""
     if deadline is not None:
         return max(0.0, deadline - time.monotonic())
     if num_wanted is None or num_done <= num_before:

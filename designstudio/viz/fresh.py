@@ -37,7 +37,7 @@ def list_fresh(result: SearchResult) -> list[Fresh]:
     """Finalists, then the study's own designs; none if nothing was verified."""
     if result.verification is None:
         return []
-    finalists = [(f.design.name, f.trial.number, f.fresh) for f in result.verification.finalists]
+    finalists = [(f.design.name, f.candidate.number, f.fresh) for f in result.verification.finalists]
     references = zip(result.verification.references, result.verification.reference_scores, strict=True)
     return _give_looks(finalists, [(evaluation.design.name, scores) for evaluation, scores in references])
 

@@ -36,7 +36,7 @@ class Front(NamedTuple):
     """Candidates in two of the objectives.
 
     Attributes:
-        number: of their trials.
+        number: of the candidates.
         x: values across, and their errors.
         y: values up, and their errors.
         is_best: whether no other candidate beats them, in all objectives.
@@ -44,15 +44,15 @@ class Front(NamedTuple):
     """
 
     number: np.ndarray
-    x: Float[np.ndarray, "trial 2"]
-    y: Float[np.ndarray, "trial 2"]
-    is_best: Bool[np.ndarray, " trial"]
+    x: Float[np.ndarray, "candidate 2"]
+    y: Float[np.ndarray, "candidate 2"]
+    is_best: Bool[np.ndarray, " candidate"]
     stairs: Float[np.ndarray, "corner 2"]
 
 
 def compute_front(result: SearchResult, across: Objective, up: Objective) -> Front:
     """Candidates, and the front in two objectives."""
-    records = [record for record in result.finished if record.is_candidate and record.num_datasets]
+    records = [record for record in result.finished if record.is_eligible and record.num_datasets]
     records = [record for record in records if all(np.isfinite(record.value(objective)) for objective in result.objectives)]
     x, y = (np.array([r.scores[m.label] for r in records], float).reshape(-1, 2) for m in (across, up))
     best = {record.number for record in result.front}
@@ -106,7 +106,7 @@ def _draw_panel(result: SearchResult, across: Objective, front: Front, fresh: Se
         if is_chosen.any():
             parts.append(theme.style_segments(draw_bars(front.x[is_chosen], front.y[is_chosen]), look.color, alpha=0.5))
             columns = (front.x[is_chosen, 0], front.y[is_chosen, 0], front.number[is_chosen])
-            marks = theme.style_points(hv.Points(columns, vdims="trial", label=look.label), look, size=SIZE)
+            marks = theme.style_points(hv.Points(columns, vdims="candidate", label=look.label), look, size=SIZE)
             parts.append(marks.opts(tools=["hover"], backend="bokeh"))
     if fresh:
         parts += [_link(front, fresh, x, y), *draw_fresh(fresh, x, y)]

@@ -1,4 +1,4 @@
-"""How a search went: what every trial has shown, and the best so far.
+"""How a search went: what every candidate has shown, and the best so far.
 
 Bars and bands are two Monte Carlo standard errors. The best of many is partly so by luck: what it is worth shows on the
 fresh data sets of the finalists, at the right.
@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from designstudio.search.job import get_plan
-from designstudio.search.records import COMPLETE, TrialRecord
+from designstudio.search.records import COMPLETE, CandidateRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import figures, theme
@@ -26,21 +26,21 @@ GIVEN_UP = Series("given up (small: early)", REFERENCE_COLOR, "o", is_hollow=Tru
 INFEASIBLE = Series("breaks a constraint", VERMILION, CROSS)
 KINDS = (COMPLETED, GIVEN_UP, INFEASIBLE)
 BEST = Series("best so far", BLACK, dash="solid")
-# Diameters of marks, in points: of whole trials, and of those given up with next to nothing done.
+# Diameters of marks, in points: of whole candidates, and of those given up with next to nothing done.
 SIZE, LEAST_SIZE = 4.5, 2.0
 
 
 class Cloud(NamedTuple):
-    """Trials of one kind, by their numbers."""
+    """Candidates of one kind, by their numbers."""
 
-    number: Float[np.ndarray, " trial"]
-    value: Float[np.ndarray, " trial"]
-    mcse: Float[np.ndarray, " trial"]
-    num_datasets: Float[np.ndarray, " trial"]
+    number: Float[np.ndarray, " candidate"]
+    value: Float[np.ndarray, " candidate"]
+    mcse: Float[np.ndarray, " candidate"]
+    num_datasets: Float[np.ndarray, " candidate"]
 
 
 class History(NamedTuple):
-    """What one panel shows of the trials.
+    """What one panel shows of the candidates.
 
     Attributes:
         complete: candidates.
@@ -58,16 +58,16 @@ class History(NamedTuple):
 
     @property
     def kinds(self) -> tuple[Cloud, Cloud, Cloud]:
-        """All trials, in the order of `KINDS`."""
+        """All candidates, in the order of `KINDS`."""
         return self.complete, self.given_up, self.infeasible
 
 
 def compute_history(result: SearchResult, objective: Objective, fresh: Sequence[Fresh] = ()) -> History:
-    """Trials by kind; those without a value are left out. The best and designs on fresh data are in any case shown."""
+    """Candidates by kind; those without a value are left out. The best and designs on fresh data are in any case shown."""
     records = [record for record in result.finished if np.isfinite(record.value(objective))]
     records.sort(key=lambda record: record.number)
-    candidates = [record for record in records if record.is_candidate]
-    best: list[TrialRecord] = []
+    candidates = [record for record in records if record.is_eligible]
+    best: list[CandidateRecord] = []
     for record in candidates:
         if not best or orient(objective, record.value(objective)) < orient(objective, best[-1].value(objective)):
             best.append(record)
@@ -106,7 +106,7 @@ def orient(objective: Objective, value: np.ndarray | float) -> np.ndarray:
 
 
 def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh] | None = None) -> hv.Layout:
-    """Value of each objective against the number of the trial, and the finalists on fresh data.
+    """Value of each objective against the number of the candidate, and the finalists on fresh data.
 
     Args:
         result: of the search, finished or not.
@@ -116,7 +116,7 @@ def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh
     fresh = list_fresh(result) if fresh is None else fresh
     histories = {objective: compute_history(result, objective, fresh) for objective in result.objectives}
     if not any(cloud.number.size for history in histories.values() for cloud in history.kinds):
-        return figures.draw_message("No trial has a value yet.", title=title or result.question.title)
+        return figures.draw_message("No candidate has a value yet.", title=title or result.question.title)
     panels = [_draw_panel(result, objective, history, fresh) for objective, history in histories.items()]
     sizes = np.sum([[cloud.number.size for cloud in history.kinds] for history in histories.values()], axis=0)
     legend = [look for look, size in zip(KINDS, sizes, strict=True) if size]
@@ -133,7 +133,7 @@ def draw_history(result: SearchResult, *, title: str = "", fresh: Sequence[Fresh
 
 def _draw_panel(result: SearchResult, objective: Objective, history: History, fresh: Sequence[Fresh]) -> hv.Overlay:
     last = max((record.number for record in result.finished), default=0)
-    # Room for one mark after the other beyond the last trial.
+    # Room for one mark after the other beyond the last candidate.
     step = max(1.0, 0.05 * last)
     border = last + step / 2
     end = last + step * (len(fresh) + 1.0) if fresh else last + 0.6 * step
@@ -157,7 +157,7 @@ def _draw_panel(result: SearchResult, objective: Objective, history: History, fr
         hv.Overlay(parts),
         title=format_direction(objective) + (f", {num_beyond} {way} the axis" if num_beyond else ""),
         axes=AXES_INCHES,
-        xlabel="number of the trial",
+        xlabel="number of the candidate",
         ylabel=label_objective(objective, result.question).axis,
         xlim=(-0.6 * step, end),
         ylim=ylim,
@@ -166,7 +166,7 @@ def _draw_panel(result: SearchResult, objective: Objective, history: History, fr
 
 
 def _draw_fresh(fresh: Sequence[Fresh], values: np.ndarray, x: np.ndarray, ylim: tuple[float, float]) -> list[hv.Element]:
-    """Marks beyond the last trial; finalists with the numbers of their trials."""
+    """Marks beyond the last candidate; finalists with the numbers of their candidates."""
     above = values[:, 0] + NUM_ERRORS * values[:, 1] + 0.045 * (ylim[1] - ylim[0])
     texts = [(x[k], above[k], entry.text) for k, entry in enumerate(fresh) if entry.number is not None]
     places = np.stack([x, np.zeros_like(x)], axis=1)
@@ -174,7 +174,7 @@ def _draw_fresh(fresh: Sequence[Fresh], values: np.ndarray, x: np.ndarray, ylim:
 
 
 def _draw_beyond(number: np.ndarray, look: Series, ylim: tuple[float, float], *, is_below: bool) -> list[hv.Element]:
-    """Arrowheads for trials far worse than the others; half of one would be cut at the very edge."""
+    """Arrowheads for candidates far worse than the others; half of one would be cut at the very edge."""
     if number.size == 0:
         return []
     air = 0.03 * (ylim[1] - ylim[0])
@@ -184,7 +184,7 @@ def _draw_beyond(number: np.ndarray, look: Series, ylim: tuple[float, float], *,
 
 
 def _draw_cloud(cloud: Cloud, look: Series, is_shown: np.ndarray, whole: int) -> list[hv.Element]:
-    """Marks of one kind, the smaller the fewer of the whole number of data sets a trial came to."""
+    """Marks of one kind, the smaller the fewer of the whole number of data sets a candidate came to."""
     if not is_shown.any():
         return []
     x, value, error = cloud.number[is_shown], cloud.value[is_shown], NUM_ERRORS * cloud.mcse[is_shown]
@@ -209,7 +209,7 @@ def _draw_best(best: Cloud, end: float) -> list[hv.Element]:
     return [band, theme.style_line(hv.Curve((x, value), label=BEST.label), BEST)]
 
 
-def _gather(records: Sequence[TrialRecord], objective: Objective) -> Cloud:
+def _gather(records: Sequence[CandidateRecord], objective: Objective) -> Cloud:
     rows = [
         (float(record.number), record.value(objective), record.scores[objective.label].mcse, float(record.num_datasets))
         for record in records

@@ -1,4 +1,4 @@
-"""All files of a search: its trials as JSON and CSV, the winner as a study file, figures as PNG and SVG."""
+"""All files of a search: its candidates as JSON and CSV, the winner as a study file, figures as PNG and SVG."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -40,11 +40,11 @@ def write_search(
     write_json(folder / "result.json", record)
     names = ["result.json"]
     if result.records:
-        write_csv(folder / "trials.csv", list_trials(result))
-        names.append("trials.csv")
+        write_csv(folder / "candidates.csv", list_candidates(result))
+        names.append("candidates.csv")
     names += _write_best(result, folder)
     names += write_figures(draw_search(result), folder)
-    command = ["designstudio", "search", STUDY, "--trials", str(max(1, len(result.finished))), "--out", AGAIN]
+    command = ["designstudio", "search", STUDY, "--candidates", str(max(1, len(result.finished))), "--out", AGAIN]
     command = add_cost_file(command, cost_file, folder)
     return [*names, *keep_run(folder, command, study=result.question, sentences=sentences)]
 
@@ -109,8 +109,8 @@ def draw_search(result: SearchResult) -> dict[str, hv.Layout]:
     return figures
 
 
-def list_trials(result: SearchResult) -> list[dict[str, Any]]:
-    """One row a trial: what was chosen, what it has shown, and what it took."""
+def list_candidates(result: SearchResult) -> list[dict[str, Any]]:
+    """One row a candidate: what was chosen, what it has shown, and what it took."""
     parameters = list(dict.fromkeys(name for record in result.records for name in record.parameters))
     rows = []
     for record in result.records:
@@ -127,9 +127,9 @@ def list_trials(result: SearchResult) -> list[dict[str, Any]]:
 
 
 def _name_finalists(verification: Verification, num_objectives: int) -> dict[str, Design]:
-    """The designs of the finalists, by what they are and which trial found them; several objectives have no winner."""
+    """The designs of the finalists, by what they are and which candidate they were; several objectives have no winner."""
     names = {}
     for place, finalist in enumerate(verification.finalists):
         kind = "winner" if num_objectives == 1 and place == verification.winner else "finalist"
-        names[f"{kind}, trial {finalist.trial.number}"] = finalist.design
+        names[f"{kind}, candidate {finalist.candidate.number}"] = finalist.design
     return names

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from designstudio.search.importance import FEWEST
 from designstudio.search.job import get_plan
-from designstudio.search.records import TrialRecord
+from designstudio.search.records import CandidateRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Choice, Objective, Range, Space
 from designstudio.study.stimuli import DISTRIBUTIONS
@@ -42,7 +42,7 @@ class Axis(NamedTuple):
     """
 
     name: str
-    place: Float[np.ndarray, " trial"]
+    place: Float[np.ndarray, " candidate"]
     ticks: tuple[tuple[float, str], ...]
 
 
@@ -56,9 +56,9 @@ class Parallel(NamedTuple):
         is_best: whether it is one of the search's best.
     """
 
-    records: list[TrialRecord]
+    records: list[CandidateRecord]
     axes: list[Axis]
-    goodness: Float[np.ndarray, " trial"]
+    goodness: Float[np.ndarray, " candidate"]
     is_best: np.ndarray
 
 
@@ -74,7 +74,7 @@ def draw_importance(result: SearchResult, *, title: str = "") -> hv.Layout:
         title or result.question.title, textwrap.fill(f"What matters for {label.symbol}?", TITLE_LETTERS)
     )
     if not result.importance:
-        return figures.draw_message(f"Too few complete trials to tell:\n{FEWEST} are needed.", title=heading)
+        return figures.draw_message(f"Too few complete candidates to tell:\n{FEWEST} are needed.", title=heading)
     ranked = sorted(result.importance.items(), key=lambda item: item[1])
     names, values = [name_variable(name).symbol for name, _ in ranked], 100 * np.array([value for _, value in ranked])
     place = np.arange(len(values), dtype=float)
@@ -154,7 +154,7 @@ def plays_role(space: Space, parameters: Mapping[str, Any], name: str) -> bool:
     return num_levels is None or float(num_levels) >= least
 
 
-def _make_axis(space: Space, name: str, records: Sequence[TrialRecord]) -> Axis:
+def _make_axis(space: Space, name: str, records: Sequence[CandidateRecord]) -> Axis:
     """The axis of a variable: numbers by their range, choices evenly."""
     values = [r.parameters.get(name) if plays_role(space, r.parameters, name) else None for r in records]
     variable = _find_variable(space, name)
@@ -176,7 +176,7 @@ def _find_variable(space: Space, name: str) -> Range | Choice:
     return variable
 
 
-def _make_goal(result: SearchResult, objective: Objective, records: Sequence[TrialRecord]) -> Axis:
+def _make_goal(result: SearchResult, objective: Objective, records: Sequence[CandidateRecord]) -> Axis:
     """The axis of an objective, the best on top; what is far worse than the others lies at its lower end."""
     value = np.array([record.value(objective) for record in records], float)
     oriented = orient(objective, value)

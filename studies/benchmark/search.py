@@ -5,7 +5,7 @@
 
 * racing: the search of studies/search with and without racing, and random search with as many data sets fitted, over five
   seeds: data sets fitted, and the winners' RMSE on the same fresh data sets.
-* workers: trials in a minute of one and of two workers, on the same number of cores.
+* workers: candidates in a minute of one and of two workers, on the same number of cores.
 """
 
 import argparse
@@ -78,10 +78,10 @@ def compare_racing(out: Path) -> None:
     write_csv(out / "search_racing.csv", rows)
 
 
-def search(question: Study, num_trials: int) -> SearchResult:
+def search(question: Study, num_candidates: int) -> SearchResult:
     """A search from nothing, without finalists."""
     with tempfile.TemporaryDirectory() as folder:
-        return run_search(question, folder, Budget(num_trials), verifies=False)
+        return run_search(question, folder, Budget(num_candidates), verifies=False)
 
 
 def score_winner(question: Study, result: SearchResult) -> tuple[Score, np.ndarray]:
@@ -111,33 +111,43 @@ def compare_workers(out: Path) -> None:
         (f"{cores} workers, 1 core each", cores, 1),
     ):
         rate = measure_rate(workers, per_worker)
-        rows.append({"workers": name, "trials a minute": f"{rate:.0f}"})
+        rows.append({"workers": name, "candidates a minute": f"{rate:.0f}"})
         print("workers", rows[-1], flush=True)
     write_csv(out / "search_workers.csv", rows)
 
 
-def measure_rate(num_workers: int, cores: int, num_trials: int = 200) -> float:
-    """Trials in a minute between the first and the last quarter of the trials, when all workers have begun."""
+def measure_rate(num_workers: int, cores: int, num_candidates: int = 200) -> float:
+    """Candidates in a minute between the first and the last quarter of them, when all workers have begun."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "designstudio", "search", str(STUDY), "--trials", str(num_trials), "--out", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "designstudio",
+            "search",
+            str(STUDY),
+            "--candidates",
+            str(num_candidates),
+            "--out",
+            folder,
+        ]
         command += ["--workers", str(num_workers)]
         environment = {**os.environ, "DESIGNSTUDIO_CORES": str(cores)}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         times: list[float] = []
         try:
-            while process.poll() is None and len(times) < num_trials * 3 // 4:
+            while process.poll() is None and len(times) < num_candidates * 3 // 4:
                 # Seldom: replaying the journal takes processor time from the workers.
                 time.sleep(10)
                 times = list_times(Path(folder) / "search.journal")
         finally:
             process.terminate()
             process.wait()
-        begin, end = num_trials // 4, num_trials * 3 // 4 - 1
+        begin, end = num_candidates // 4, num_candidates * 3 // 4 - 1
         return (end - begin) / (times[end] - times[begin]) * 60
 
 
 def list_times(journal: Path) -> list[float]:
-    """When each trial was finished."""
+    """When each candidate was finished."""
     if not journal.exists():
         return []
     storage = open_storage(str(journal))

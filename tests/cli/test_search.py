@@ -29,19 +29,19 @@ def write(folder, text=TEXT):
 
 def test_search_finds_verifies_and_writes_everything(call, tmp_path):
     write(tmp_path)
-    code, output, errors = call("search", "study.toml", "--trials", "6", "--out", "found", "--json", "result.json")
+    code, output, errors = call("search", "study.toml", "--candidates", "6", "--out", "found", "--json", "result.json")
     assert code == 0, errors
     assert "6 designs were tried" in output
     assert "The winner, finalist-1" in output
     found = json.loads((tmp_path / "result.json").read_text())
-    assert [trial["state"] in ("complete", "pruned") for trial in found["trials"]] == [True] * 6
+    assert [candidate["state"] in ("complete", "pruned") for candidate in found["candidates"]] == [True] * 6
     assert len(found["finalists"]) == 2
     names = {path.name for path in (tmp_path / "found").iterdir()}
-    assert {"search.journal", "result.json", "trials.csv", "history.png", "designs.svg"} <= names
+    assert {"search.journal", "result.json", "candidates.csv", "history.png", "designs.svg"} <= names
     options = ("--trials", "6", "--out", "found", "--resume", "--json", "again.json")
     again = run("search", "study.toml", *options, folder=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert json.loads((tmp_path / "again.json").read_text())["trials"] == found["trials"]
+    assert json.loads((tmp_path / "again.json").read_text())["candidates"] == found["candidates"]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path):
     assert "The same command goes on where this ended" in output
     assert "Traceback" not in error
     kept = json.loads((tmp_path / "study-search" / "result.json").read_text())
-    finished = [trial for trial in kept["trials"] if trial["state"] in ("complete", "pruned")]
+    finished = [candidate for candidate in kept["candidates"] if candidate["state"] in ("complete", "pruned")]
     assert 4 <= len(finished) < 400
-    assert not any(trial["state"] in ("running", "fail") for trial in kept["trials"])
+    assert not any(candidate["state"] in ("running", "fail") for candidate in kept["candidates"])
 
 
 def test_a_worker_without_a_search_says_so(call, tmp_path):

@@ -101,9 +101,9 @@ def test_an_impossible_search_is_refused_in_a_sentence(changes, words):
 
 def test_the_budget_is_designs_or_minutes():
     choice = SearchChoice(DesignChoice(), num_designs=7)
-    assert choice.to_settings() == {"trials": 7, "minutes": None, "workers": 1}
+    assert choice.to_settings() == {"candidates": 7, "minutes": None, "workers": 1}
     choice.budget = MINUTES_BUDGET
-    assert choice.to_settings() == {"trials": None, "minutes": 10.0, "workers": 1}
+    assert choice.to_settings() == {"candidates": None, "minutes": 10.0, "workers": 1}
 
 
 def test_time_as_an_aim_frees_the_number_of_trials(page):
@@ -129,7 +129,7 @@ def test_a_finished_search_shows_its_verdict_and_both_scores_of_finalists(page, 
     assert "on the front: none is better in everything" in shown
     assert "in the search" in shown
     assert "on fresh data" in shown
-    assert f"trial {record['finalists'][0]['number']}" in shown
+    assert f"candidate {record['finalists'][0]['number']}" in shown
     assert [entry.number for entry in page.results.shown.fresh if entry.number is not None] == [
         entry["number"] for entry in record["finalists"]
     ]
@@ -149,7 +149,7 @@ def test_a_click_on_a_point_opens_its_design(page, folder):
     page.results.click(x, y)
     study, design = page.opened[-1]
     assert study == page.watch.question
-    assert design.name == f"trial {int(number)}"
+    assert design.name == f"candidate {int(number)}"
     number, x, y = list_points(page.results.shown, across, up)[0]
     page.results.click(x, y, is_front=True)
     assert len(page.opened) == 2
@@ -157,12 +157,12 @@ def test_a_click_on_a_point_opens_its_design(page, folder):
     assert len(page.opened) == 2
 
 
-def test_the_button_opens_the_chosen_trial(page, folder):
+def test_the_button_opens_the_chosen_candidate(page, folder):
     watch(page, folder / STUDY, folder)
-    page.results.trial.value = page.results.trial.options[-1]
+    page.results.candidate.value = page.results.candidate.options[-1]
     page.results.open_design.clicks += 1
-    assert page.opened[0][1].name == f"trial {page.results.trial.options[-1]}"
-    assert page.results.shown.chosen == page.results.trial.options[-1]
+    assert page.opened[0][1].name == f"candidate {page.results.candidate.options[-1]}"
+    assert page.results.shown.chosen == page.results.candidate.options[-1]
 
 
 def test_a_click_beside_all_points_finds_none(folder, question):
@@ -217,7 +217,7 @@ def test_a_job_of_the_shelf_is_opened_with_its_result(page, folder):
 
 def test_figures_and_tables_can_be_taken_along(page, folder):
     watch(page, folder / STUDY, folder)
-    assert len(page.results._tabulate_trials()) == 6
+    assert len(page.results._tabulate_candidates()) == 6
     for draw in (page.results._print_history, page.results._print_front, page.results._print_designs):
         assert len(draw()) >= 1
 

@@ -116,7 +116,7 @@ def evaluation(home):
 
 @pytest.fixture(scope="session")
 def search(home):
-    run(home, "search", "search.toml", "--trials", "5", "--out", "search")
+    run(home, "search", "search.toml", "--candidates", "5", "--out", "search")
     return describe(home / "search")
 
 

@@ -161,10 +161,10 @@ def test_the_command_of_a_search_repeats_it(search):
     run(search.folder, *command[1:])
     again = json.loads((search.folder / "again" / "result.json").read_text())
     for found in (again, search.result):
-        for trial in found["trials"]:
+        for candidate in found["candidates"]:
             for name in ("seconds", "compilations", "worker"):
-                del trial[name]
-    assert again["trials"] == search.result["trials"]
+                del candidate[name]
+    assert again["candidates"] == search.result["candidates"]
     assert again["winner"] == search.result["winner"]
 
 

@@ -74,7 +74,7 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
     question = read_study(study)
     # Long enough that no worker is given up only because the machine is busy.
     options = ("--storage", database, "--heartbeat", "3")
-    first = start("search", study, "--trials", NUM_TRIALS, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1")
+    first = start("search", study, "--candidates", NUM_TRIALS, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1")
     killed = start("worker", study, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1")
     processes = [first, killed]
     try:
@@ -130,7 +130,7 @@ def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(databas
         job = load_search(question, storage)
         return -1 if job is None else job.count_finished()
 
-    command = ("search", study, "--trials", NUM_TRIALS, "--storage", database, "--out", tmp_path / "run")
+    command = ("search", study, "--candidates", NUM_TRIALS, "--storage", database, "--out", tmp_path / "run")
     for target in (2, 6, 11, 15, 20):
         process = start(*command, folder=tmp_path)
         try:

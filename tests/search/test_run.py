@@ -11,6 +11,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.search import search_job
 from designstudio.search.records import read_record
+from designstudio.search.results import list_recorded
 from designstudio.search.run import Budget, run_search
 from designstudio.search.storage import open_storage
 from designstudio.search.sweep import Grid, parse_along, run_sweep
@@ -57,14 +58,14 @@ def test_no_design_is_evaluated_twice(whole):
 
 
 def test_everything_compiles_once(whole):
-    # All designs share one shape: the first trial makes the programs ready, and later ones at most a stage of its own.
+    # All designs share one shape: the first candidate makes the programs ready, and later ones at most a stage of its own.
     assert sum(record.compiled > 0 for record in whole.records[1:]) <= 1
 
 
 def test_finalists_are_the_best_and_scored_on_fresh_data(whole):
-    values = sorted((r.value(whole.objectives[0]) for r in whole.records if r.is_candidate), reverse=True)
+    values = sorted((r.value(whole.objectives[0]) for r in whole.records if r.is_eligible), reverse=True)
     finalists = whole.verification.finalists
-    assert [f.trial.value(whole.objectives[0]) for f in finalists] == values[:2]
+    assert [f.candidate.value(whole.objectives[0]) for f in finalists] == values[:2]
     for finalist in finalists:
         assert finalist.evaluation.summaries["dataset"].values.tolist() == list(range(1_000_000, 1_000_020))
         assert finalist.fresh["information gain of prior and cost"].mcse > 0
@@ -73,8 +74,8 @@ def test_finalists_are_the_best_and_scored_on_fresh_data(whole):
 
 def test_the_result_is_plain_json(whole):
     result = json.loads(json.dumps(whole.as_dict(), allow_nan=False))
-    assert {"trials", "finalists", "compilations", "seconds", "front", "winner"} <= set(result)
-    first = result["trials"][0]
+    assert {"candidates", "finalists", "compilations", "seconds", "front", "winner"} <= set(result)
+    first = result["candidates"][0]
     assert {"parameters", "values", "state", "pruned_at"} <= set(first)
     assert set(first["values"]["information gain of prior and cost"]) == {"value", "mcse"}
     finalist = result["finalists"][0]
@@ -82,12 +83,19 @@ def test_the_result_is_plain_json(whole):
         assert set(finalist[part]["information gain of prior and cost"]) == {"value", "mcse"}
 
 
+def test_candidates_are_found_in_results_of_earlier_versions(whole):
+    result = whole.as_dict()
+    assert len(list_recorded(result)) == NUM_TRIALS
+    earlier = {"trials": result["candidates"]}
+    assert list_recorded(earlier) == list_recorded(result)
+
+
 def test_a_search_interrupted_five_times_is_the_same_as_one_that_was_not(question, whole, tmp_path, monkeypatch):
     rng, evaluate = random.Random(5), search_job.evaluate_steps
     num_interrupted = 0
 
     def interrupt_sometimes(*arguments, goes_on, **options):
-        # Before, in the middle of, or at the end of a trial, as a signal would.
+        # Before, in the middle of, or at the end of a candidate, as a signal would.
         when = rng.choice(["before", "within", "after", *["never"] * 9])
         if when == "before":
             raise KeyboardInterrupt
@@ -128,13 +136,13 @@ def test_a_search_that_should_stop_does_so_and_goes_on_later(question, whole, tm
     assert len(more.finished) == NUM_TRIALS + 2
 
 
-def test_progress_counts_trials_and_shows_the_best(question, tmp_path):
+def test_progress_counts_candidates_and_shows_the_best(question, tmp_path):
     seen = []
     search(question, tmp_path / "run", num_trials=5, progress=seen.append, verifies=False)
     last = seen[-1]
     assert (last.stage, last.num_done, last.num_total) == ("searching", 5, 5)
     assert last.seconds_left == 0
-    values = [record.value(Objective("information_gain", ("prior_cost",))) for record in last.best]
+    values = [record.value(Objective("information_gain", ("prior_cost",))) for record in last.details["best"]]
     assert values == sorted(values, reverse=True)
 
 
@@ -176,9 +184,9 @@ def test_two_aims_give_a_front_of_feasible_designs(tmp_path):
     assert all(record.design["minutes"] <= 6 for record in result.records)
     front = result.front
     for record in result.finished:
-        if record.is_candidate and record not in front:
+        if record.is_eligible and record not in front:
             assert any(all(other.value(aim) <= record.value(aim) for aim in aims) and other is not record for other in front)
-    assert result.verification.finalists[0].trial in front
+    assert result.verification.finalists[0].candidate in front
     assert any(record.state == "pruned" for record in result.records) or len(front) > 1
 
 

@@ -12,7 +12,7 @@ from designstudio.evaluate.results import Convergence, Evaluation
 from designstudio.metrics.identifiability import score_identifiability
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification, read_fresh
-from designstudio.search.records import TrialRecord
+from designstudio.search.records import CandidateRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Choice, Objective, Range, SearchPlan, Space, Study, read_study
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
@@ -59,7 +59,7 @@ def make_record(
     given |= {"stimuli.distribution": "uniform", "stimuli.num_values": 2, **parameters}
     scores = {RMSE.label: Score(value, mcse), MINUTES.label: Score(minutes, 0.0), GAIN.label: Score(gain, 0.1)}
     design = {"levels": [{"sigma": 0.06}, {"sigma": 0.3}], "trials": [30, 30], "stimuli": "uniform", "minutes": minutes}
-    return TrialRecord(number, state, given, design, scores, num_datasets, 0, {"limit": over}, None, 1.5, 0, "me")
+    return CandidateRecord(number, state, given, design, scores, num_datasets, 0, {"limit": over}, None, 1.5, 0, "me")
 
 
 RECORDS = (
@@ -268,7 +268,7 @@ def test_too_few_trials_are_said_to_be_too_few(tmp_path):
 
 def test_history_is_drawn(tmp_path):
     figure = draw_history(make_result(GAIN))
-    labels = "number of the trial", "information gain of all parameters (nats)"
+    labels = "number of the candidate", "information gain of all parameters (nats)"
     assert not find_faults(figure, tmp_path, *labels)
 
 
@@ -321,7 +321,7 @@ def test_a_question_that_no_file_can_hold_loses_nothing_else(tmp_path):
     result = make_result()
     plan = dataclasses.replace(result.question.search, block_size=8)
     result = dataclasses.replace(result, question=dataclasses.replace(result.question, search=plan))
-    assert write_search(result, tmp_path)[:3] == ["result.json", "trials.csv", "history.png"]
+    assert write_search(result, tmp_path)[:3] == ["result.json", "candidates.csv", "history.png"]
 
 
 def test_everything_is_written(tmp_path):
@@ -329,7 +329,7 @@ def test_everything_is_written(tmp_path):
     names = write_search(result, tmp_path)
     assert names == [
         "result.json",
-        "trials.csv",
+        "candidates.csv",
         "finalists.toml",
         "history.png",
         "front.png",
@@ -343,7 +343,7 @@ def test_everything_is_written(tmp_path):
     assert record["front"] == [0, 2, 5]
     assert record["verdict"][0].startswith("7 designs were tried")
     assert [entry[1:] for entry in read_fresh_record(record)] == [entry[1:] for entry in list_fresh(result)]
-    rows = read_csv(tmp_path / "trials.csv")
+    rows = read_csv(tmp_path / "candidates.csv")
     assert [row["state"] for row in rows] == [record.state for record in RECORDS]
     assert rows[3]["is_feasible"] == "False"
     assert rows[1]["num_datasets"] == "16"

@@ -24,7 +24,7 @@ from designstudio.study import Study, format_study, read_study
 from designstudio.study.design import Design
 
 CONTROLS_WIDTH = 370
-# Seconds between two looks at the trials.
+# Seconds between two looks at the candidates.
 PAUSE = 2.0
 EMPTY = """<h2>Find the best design</h2>
 <p>A search tries one design after the other: it simulates participants, fits each of them, and gives up early on designs
@@ -110,7 +110,7 @@ class SearchPage(Page):
         self._empty.visible, self._shown.visible = False, True
 
     def look(self, *, is_forced: bool = False) -> None:
-        """Read the trials again, unless that was done a moment ago or nothing has changed."""
+        """Read the candidates again, unless that was done a moment ago or nothing has changed."""
         now = time.monotonic()
         if self.watch is None or (not is_forced and now - self._looked < PAUSE):
             return
@@ -129,7 +129,7 @@ class SearchPage(Page):
         self.results.show(result, {} if self._folder is None else read_json(self._folder / "result.json"))
 
     def open_trial(self, number: int) -> None:
-        """Hand the design of a trial to the design page."""
+        """Hand the design of a candidate to the design page."""
 
         def hand_over() -> None:
             if self.watch is not None:

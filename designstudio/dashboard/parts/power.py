@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from designstudio.dashboard.parts.trials import write_table
+from designstudio.dashboard.parts.candidates import write_table
 from designstudio.metrics.monte_carlo import Score
 
 # Errors by which a power must be above the target for nobody to doubt it.

@@ -7,13 +7,13 @@ import panel as pn
 import param
 
 from designstudio.dashboard.state.search import (
+    DESIGNS_BUDGET,
     FRONT,
     INFORMATION,
     LOWEST,
     MINUTES_BUDGET,
     MOST_TRIALS,
     RMSE,
-    TRIALS_BUDGET,
     SearchChoice,
 )
 from designstudio.dashboard.theme import card, html
@@ -64,7 +64,7 @@ class SearchForm(pn.viewable.Viewer):
         self.budget = pn.widgets.RadioButtonGroup.from_param(
             of.budget,
             name="search for",
-            options={"number of designs": TRIALS_BUDGET, "minutes": MINUTES_BUDGET},
+            options={"number of designs": DESIGNS_BUDGET, "minutes": MINUTES_BUDGET},
             button_type="light",
         )
         self.num_designs = pn.widgets.IntInput.from_param(of.num_designs, name="designs to try", step=20, **WIDE)
@@ -102,7 +102,7 @@ class SearchForm(pn.viewable.Viewer):
         else:
             self.quantities.value = list(choice.quantities)
         self.quantities.visible = choice.objective != INFORMATION
-        self.num_designs.visible = choice.budget == TRIALS_BUDGET
+        self.num_designs.visible = choice.budget == DESIGNS_BUDGET
         self.minutes.visible = choice.budget == MINUTES_BUDGET
         design = choice.design
         levels = " / ".join(f"{sigma:g}" for sigma in sorted(design.sigmas))

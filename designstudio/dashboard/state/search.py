@@ -19,7 +19,7 @@ from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM
 
 NOISE = DEFAULT_FAMILY.perceptual_noise
 INFORMATION, RMSE, FRONT = InformationGain.name, RootMeanSquaredError.name, "rmse and minutes"
-TRIALS_BUDGET, MINUTES_BUDGET = "designs", "minutes"
+DESIGNS_BUDGET, MINUTES_BUDGET = "designs", "minutes"
 MOST_TRIALS = 400
 # Stimuli that the page offers.
 LOWEST, HIGHEST = 0.1, 10.0
@@ -41,7 +41,7 @@ class SearchChoice(param.Parameterized):
     most_minutes = param.Number(default=10.0, bounds=(0.1, None), allow_None=True, doc="Longest session; None for any.")
     objective = param.Selector(default=INFORMATION, objects=[INFORMATION, RMSE, FRONT], doc="What the search is for.")
     quantities = param.List(default=["mu_0", "beta"], item_type=str, doc="Parameters whose error is to be small.")
-    budget = param.Selector(default=TRIALS_BUDGET, objects=[TRIALS_BUDGET, MINUTES_BUDGET], doc="What ends the search.")
+    budget = param.Selector(default=DESIGNS_BUDGET, objects=[DESIGNS_BUDGET, MINUTES_BUDGET], doc="What ends the search.")
     num_designs = param.Integer(default=60, bounds=(1, 10_000), doc="Designs to try.")
     minutes = param.Number(default=10.0, bounds=(0.1, 10_000), doc="Minutes to search for.")
     workers = param.Integer(default=1, bounds=(1, 64), doc="Processes that search at the same time.")
@@ -105,9 +105,11 @@ class SearchChoice(param.Parameterized):
     def to_settings(self) -> dict[str, Any]:
         """What the job needs to know besides the study."""
         budget = (
-            Budget(num_trials=int(self.num_designs)) if self.budget == TRIALS_BUDGET else Budget(minutes=float(self.minutes))
+            Budget(num_candidates=int(self.num_designs))
+            if self.budget == DESIGNS_BUDGET
+            else Budget(minutes=float(self.minutes))
         )
-        return {"trials": budget.num_trials, "minutes": budget.minutes, "workers": int(self.workers)}
+        return {"candidates": budget.num_candidates, "minutes": budget.minutes, "workers": int(self.workers)}
 
     def _check(self) -> None:
         """Refuse what is impossible at first sight; the job looks closer."""

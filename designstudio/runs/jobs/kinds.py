@@ -44,7 +44,7 @@ def _search(job: Job, reporter: Reporter) -> bool:
     result = run_search(
         read_study(path),
         job.folder,
-        Budget(settings.get("trials"), settings.get("minutes")),
+        Budget(settings.get("candidates", settings.get("trials")), settings.get("minutes")),
         storage=settings.get("storage"),
         num_workers=int(settings.get("workers", 1)),
         source=Source(path.resolve(), None, None),

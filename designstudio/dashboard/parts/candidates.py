@@ -1,4 +1,4 @@
-"""Trials of a search in tables and small pictures."""
+"""Candidates of a search in tables and small pictures."""
 
 import html as escaping
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import pandas as pd
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.evaluate import describe_design
-from designstudio.search.records import PRUNED, TrialRecord
+from designstudio.search.records import PRUNED, CandidateRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Objective
 from designstudio.study.design import Design
@@ -23,11 +23,11 @@ MOST_STROKES = 30
 ABOUT = ("levels", "trials", "stimuli", "minutes")
 
 
-def write_best(records: Sequence[TrialRecord], objectives: Sequence[Objective]) -> str:
-    """The best trials, one a row."""
+def write_best(records: Sequence[CandidateRecord], objectives: Sequence[Objective]) -> str:
+    """The best candidates, one a row."""
     # Minutes have a column anyway.
     shown = [objective for objective in objectives if objective.score != Minutes.name]
-    heads = ["trial", *(escaping.escape(objective.label) for objective in shown), *ABOUT, "data sets"]
+    heads = ["candidate", *(escaping.escape(objective.label) for objective in shown), *ABOUT, "data sets"]
     rows = [
         [str(r.number), *(str(r.scores[m.label]) for m in shown), *format_design(r.design), str(r.num_datasets)]
         for r in records
@@ -50,7 +50,7 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
     rows = []
     for entry in record.get("finalists", []):
         is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
-        cells = [f"{'winner, ' if is_winner else ''}trial {int(entry['number'])}"]
+        cells = [f"{'winner, ' if is_winner else ''}candidate {int(entry['number'])}"]
         for label in shown:
             cells += [_format_score(entry["search"].get(label)), _format_score(entry["fresh"].get(label))]
         rows.append([*cells, *format_design(entry["design"])])
@@ -69,7 +69,7 @@ def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
     labels = _list_labels(record)
     rows = []
     for entry in record.get("finalists", []):
-        row: dict[str, Any] = {"design": f"trial {entry['number']}"}
+        row: dict[str, Any] = {"design": f"candidate {entry['number']}"}
         row |= dict(zip(ABOUT, format_design(entry["design"], is_plain=True), strict=True))
         rows.append(row | _spread(labels, entry["search"], "search") | _spread(labels, entry["fresh"], "fresh"))
     for entry in record.get("references", []):
