@@ -100,7 +100,10 @@ def summarize_draws(draws: Float[np.ndarray, "*set draw"]) -> Float[np.ndarray, 
 def compute_hdi(
     draws: Float[np.ndarray, "*set draw"], probability: float = INTERVAL
 ) -> tuple[Float[np.ndarray, "*set"], Float[np.ndarray, "*set"]]:
-    """Ends of the shortest interval that holds this share of the draws."""
+    """Ends of the shortest interval that holds this share of the draws.
+
+    They are those of ArviZ, whose import takes longer than everything else here; a test compares both.
+    """
     ordered = np.sort(draws, axis=-1)
     num_inside = int(np.floor(probability * ordered.shape[-1]))
     widths = ordered[..., num_inside:] - ordered[..., : ordered.shape[-1] - num_inside]

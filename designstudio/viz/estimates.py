@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from jaxtyping import Float
 
 from designstudio.fitting.reading import Scale
+from designstudio.fitting.summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import name_unit
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
 from designstudio.viz.theme import QuantityLabel
 
-INTERVAL = 0.94
 SHARED = ""
 
 
@@ -57,7 +56,7 @@ def estimate_subjects(
     tables = []
     for parameter, condition, array in _list_entries(draws, model, scale):
         flat = array.transpose("dataset", ...).values.reshape(len(subjects), -1)
-        low, high = find_hdi(flat, interval)
+        low, high = compute_hdi(flat, interval)
         missing = np.full(len(excluded), np.nan)
         tables.append(
             pd.DataFrame(
@@ -83,20 +82,9 @@ def estimate_group(pooled: xr.DataTree, model: BehaviorModel, scale: Scale, *, i
     rows = []
     for parameter, condition, array in _list_entries(medians, model, scale):
         flat = array.values.reshape(1, -1)
-        (low,), (high,) = find_hdi(flat, interval)
+        (low,), (high,) = compute_hdi(flat, interval)
         rows.append((parameter.name, condition, flat.mean(), low, high))
     return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "hdi_low", "hdi_high"])
-
-
-def find_hdi(draws: Float[np.ndarray, "row draw"], interval: float) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest interval of each row that holds this share of its draws."""
-    ordered = np.sort(draws, axis=1)
-    num_draws = ordered.shape[1]
-    # So many steps from the first draw of an interval to its last.
-    reach = min(int(np.ceil(interval * num_draws)), num_draws) - 1
-    first = np.argmin(ordered[:, reach:] - ordered[:, : num_draws - reach], axis=1)
-    rows = np.arange(len(ordered))
-    return ordered[rows, first], ordered[rows, first + reach]
 
 
 def _list_free(model: BehaviorModel) -> list[Parameter]:

@@ -9,10 +9,10 @@ from jaxtyping import Float
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import compute_hdi, list_columns
+from designstudio.fitting.summaries import INTERVAL, compute_hdi, list_columns
 from designstudio.fitting.units import count_trials
 from designstudio.viz import figures, theme
-from designstudio.viz.estimates import INTERVAL, label_parameters
+from designstudio.viz.estimates import label_parameters
 from designstudio.viz.families import name_cost
 from designstudio.viz.identifiability import draw_pair
 from designstudio.viz.theme import BLUE, REFERENCE_COLOR, QuantityLabel, Series

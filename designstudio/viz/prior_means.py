@@ -8,9 +8,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from designstudio.fitting.summaries import INTERVAL
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz import figures, theme
-from designstudio.viz.estimates import INTERVAL, SHARED
+from designstudio.viz.estimates import SHARED
 from designstudio.viz.families import FAMILY_LOOKS, get_look, list_families, name_cost, order_costs
 from designstudio.viz.theme import BLACK, REFERENCE_COLOR, Series
 

@@ -9,8 +9,9 @@ import pandas as pd
 from jaxtyping import Float
 
 from designstudio.errors import StudioError
+from designstudio.fitting.summaries import INTERVAL
 from designstudio.viz import figures, theme
-from designstudio.viz.estimates import INTERVAL, SHARED
+from designstudio.viz.estimates import SHARED
 from designstudio.viz.theme import BAND_COLOR, BLACK, BLUE, CROSS, REFERENCE_COLOR, QuantityLabel, Series
 
 COLUMNS = ("subject", "quantity", "condition", "mean", "hdi_low", "hdi_high", "is_good")

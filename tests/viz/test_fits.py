@@ -21,7 +21,6 @@ from designstudio.viz.estimates import (
     SHARED,
     estimate_group,
     estimate_subjects,
-    find_hdi,
     label_parameters,
 )
 from designstudio.viz.families import order_costs
@@ -184,13 +183,6 @@ def list_marks(figure, series):
 
 def list_texts(figure):
     return [text for panel in figure for part in panel if part.group == "Labels" for text in part.dimension_values(2)]
-
-
-def test_an_hdi_is_the_shortest_interval():
-    draws = np.random.default_rng(0).exponential(size=(1, 20_000))
-    (low,), (high,) = find_hdi(draws, 0.94)
-    assert low < 0.002
-    assert high == pytest.approx(-np.log(0.06), rel=0.05)
 
 
 def test_estimates_are_in_the_unit_of_the_data():
