@@ -9,16 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.notes import note
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
 from designstudio.cli.progress import show_progress
-from designstudio.core.durations import format_estimate
-from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
     from designstudio.evaluate.study import StudyResult
-
-# Work that takes longer than this is announced.
-LONG = 5.0
 
 
 def evaluate(
@@ -38,30 +33,17 @@ def evaluate(
 
     Example: designstudio evaluate study.toml --datasets 200 --json result.json
     """
-    from designstudio.evaluate.run import estimate_seconds  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.evaluate.study import evaluate_study  # noqa: PLC0415
-    from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.runs.evaluate import EvaluateRequest, run_evaluate  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    use_cost_file(cost_file)
     check_output(json)
-    if out is not None and out.exists() and not out.is_dir():
-        raise StudioError(f"--out takes a folder, but {str(out)!r} is a file.")
-    question = read_study(study).replace(fidelity=fidelity, num_datasets=datasets, seed=seed)
-    seconds = estimate_seconds(question)
-    if seconds > LONG:
-        what = f"{len(question.designs)} designs, {question.num_datasets} data sets each, by {question.fidelity}"
-        note(f"{what}: {format_estimate(seconds)}.")
+    request = EvaluateRequest(study, fidelity, datasets, seed, out, cost_file)
     with show_progress("Evaluating") as progress:
-        result = evaluate_study(question, progress=progress)
+        result = run_evaluate(request, progress=progress, notify=note)
     Console().print(_as_table(result))
     if all(evaluation.is_cached for evaluation in result.evaluations):
         typer.echo("All of this was evaluated before and found in the cache.")
     _print_verdict(result.verdict)
-    if out is not None:
-        from designstudio.viz.evaluation import write_evaluation  # noqa: PLC0415  (imports the plotting stack)
-
-        names = write_evaluation(result, out, cost_file=cost_file)
-        typer.echo(f"Wrote {', '.join(names)} to {out}.")
+    print_files(out)
     write_json(json, result.as_dict())
 
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from designstudio.fitting.reading.tables import Table
 
 
-def split_pair(text: str, option: str, like: str) -> tuple[str, str]:
-    """The two sides of a NAME=VALUE."""
+def split_pair(text: str, option: str, like: str, *, may_be_empty: bool = False) -> tuple[str, str]:
+    """The two sides of a NAME=VALUE, of which the value may be empty where that means something."""
     name, sign, value = (part.strip() for part in text.partition("="))
-    if not (name and sign and value):
+    if not (name and sign and (value or may_be_empty)):
         raise StudioError(f"{option} is written like {like}, but {text!r} was given.")
     return name, value
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from designstudio.core import files
+from designstudio.core.run_record import read_record
 from designstudio.errors import StudioError
 
 ActorOption = Annotated[
@@ -34,6 +35,12 @@ def write_json(path: Path | None, result: Any) -> None:
         files.write_json(path, result)
     except OSError as error:
         raise StudioError(f"The JSON file {str(path)!r} cannot be written: {error.strerror}.") from None
+
+
+def print_files(folder: Path | None) -> None:
+    """Say what a run has written into its folder."""
+    if folder is not None:
+        typer.echo(f"Wrote {', '.join(read_record(folder).files)} to {folder}.")
 
 
 def check_output(path: Path | None) -> None:

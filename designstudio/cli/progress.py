@@ -21,23 +21,32 @@ def show_progress(title: str) -> Iterator[ProgressCallback]:
         TextColumn("{task.fields[note]}"),
         TimeElapsedColumn(),
     )
-    with Bar(*columns, console=notes_console(), transient=True) as bar:
-        task = bar.add_task(title, total=None, note="compiling")
+    bar = Bar(*columns, console=notes_console(), transient=True)
+    task = bar.add_task(title, total=None, note="")
 
-        def update(progress: Progress) -> None:
-            notes = [progress.unit]
-            # Fits count their draws.
-            notes += [f"{progress.details['num_draws']:,} draws"] if "num_draws" in progress.details else []
-            if progress.is_done:
-                notes.append("checking")
-            elif progress.seconds_left is not None:
-                notes.append(f"{format_estimate(progress.seconds_left)} left")
-            bar.update(
-                task,
-                description=f"{title}: {progress.stage}",
-                total=progress.num_total,
-                completed=progress.num_done,
-                note=", ".join(notes),
-            )
+    def update(progress: Progress) -> None:
+        # Not before: a mistake that is found first is one sentence, without an empty line of a bar.
+        bar.start()
+        if progress.num_total is None:
+            bar.update(task, description=f"{title}: {progress.stage}", total=None, note="")
+            return
+        notes = [progress.unit]
+        # Fits count their draws.
+        notes += [f"{progress.details['num_draws']:,} draws"] if "num_draws" in progress.details else []
+        if progress.is_done:
+            notes.append("checking")
+        elif progress.seconds_left is not None:
+            notes.append(f"{format_estimate(progress.seconds_left)} left")
+        bar.update(
+            task,
+            description=f"{title}: {progress.stage}",
+            total=progress.num_total,
+            completed=progress.num_done,
+            note=", ".join(notes),
+        )
 
+    try:
         yield update
+    finally:
+        if bar.live.is_started:
+            bar.stop()

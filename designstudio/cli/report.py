@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from designstudio.cli.notes import is_quiet
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
-from designstudio.errors import StudioError
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, write_json
 
 
 def report(
@@ -27,14 +26,10 @@ def report(
 
     Example: designstudio report my-search --out report.html
     """
-    from designstudio.report.write import write_report  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.runs.report import ReportRequest, run_report  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    use_cost_file(cost_file)
     check_output(json)
-    check_output(out)
-    if out is not None and out.is_dir():
-        raise StudioError(f"--out takes a file such as report.html, but '{out}' is a folder.")
-    path = write_report(folder, out, study=study)
+    path = run_report(ReportRequest(folder, out, study, cost_file))
     write_json(json, {"report": str(path), "num_bytes": path.stat().st_size})
     if is_quiet():
         typer.echo(str(path))

@@ -14,7 +14,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, use_cost_file, write_json
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.core.durations import format_estimate
 from designstudio.errors import StudioError
@@ -57,8 +57,8 @@ def search(
 
     Example: designstudio search study.toml --candidates 100 --out my-search --json result.json
     """
-    from designstudio.search.pool import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.search.run import Budget, run_search  # noqa: PLC0415
+    from designstudio.runs.search import SearchRequest, run_search  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.run import Budget  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
@@ -68,32 +68,19 @@ def search(
     budget = (
         Budget(minutes=minutes) if minutes is not None else Budget(DEFAULT_CANDIDATES if candidates is None else candidates)
     )
-    question = read_study(study).replace(seed=seed)
     folder = out if out is not None else Path(f"{study.stem}-search")
+    request = SearchRequest(
+        study, folder, budget, seed, workers, storage=storage, heartbeat=heartbeat, must_exist=resume, cost_file=cost_file
+    )
     console = notes_console()
     said = "Stopping after the candidates that have begun ..."
     with (
         stop_on_signal(lambda: console.print(said)) as should_stop,
-        _show(console, _first_objective(question)) as progress,
+        _show(console, _first_objective(read_study(study))) as progress,
     ):
-        result = run_search(
-            question,
-            folder,
-            budget,
-            storage=storage,
-            num_workers=workers,
-            source=Source(study.resolve(), seed, cost_file),
-            must_exist=resume,
-            heartbeat=heartbeat,
-            progress=progress,
-            should_stop=should_stop,
-        )
+        result = run_search(request, progress=progress, should_stop=should_stop)
     _print_result(result, folder)
-    from designstudio.search.verdict import describe_search  # noqa: PLC0415
-    from designstudio.viz.search import write_search  # noqa: PLC0415  (imports the plotting stack)
-
-    names = write_search(result, folder, cost_file=cost_file, sentences=describe_search(result))
-    typer.echo(f"Wrote {', '.join(names)} to {folder}.")
+    print_files(folder)
     write_json(json, result.as_dict())
 
 

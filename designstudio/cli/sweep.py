@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
@@ -43,50 +43,25 @@ def sweep(
 
     Example: designstudio sweep study.toml --along trials=30:300:30 --along participants=10:40:10 --workers 2
     """
-    from designstudio.search.pool import Source  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.search.sweep import Grid, parse_along, run_sweep  # noqa: PLC0415
-    from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.runs.sweep import SweepRequest, run_sweep  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.search.sweep import parse_along  # noqa: PLC0415
 
-    use_cost_file(cost_file)
     check_output(json)
-    question = read_study(study).replace(fidelity=fidelity, num_datasets=datasets, seed=seed)
-    if not question.designs:
-        raise StudioError("The study names no designs to vary: add [[designs]].")
     variables = dict(parse_along(text) for text in along)
-    if len(variables) < len(along) or len(along) > 2:
+    if len(variables) < len(along):
         raise StudioError("A sweep goes along one variable or two different ones.")
-    name = question.designs[0].name if design is None else question.design(design).name
-    grid = Grid(name, variables, question.fidelity, question.num_datasets)
     folder = out if out is not None else Path(f"{study.stem}-sweep")
+    request = SweepRequest(study, variables, folder, design, fidelity, datasets, seed, workers, storage, cost_file)
     console = notes_console()
     with (
         stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
         show_progress("Sweeping") as progress,
     ):
-        result = run_sweep(
-            question,
-            grid,
-            folder,
-            storage=storage,
-            num_workers=workers,
-            source=Source(study.resolve(), seed, cost_file),
-            progress=progress,
-            should_stop=should_stop,
-        )
+        result = run_sweep(request, progress=progress, should_stop=should_stop)
     Console().print(_as_table(result))
     if not result.is_finished:
         typer.echo(f"Stopped. The same command goes on where this ended; the sweep is kept in {folder}.")
-    elif question.goals:
-        from designstudio.cli.power import draw_power  # noqa: PLC0415
-
-        draw_power(result.tabulate_power(), folder / "power.png", folder / "power.svg")
-        typer.echo(f"Wrote power.png to {folder}.")
-    from designstudio.viz.runs import AGAIN, STUDY, add_cost_file, keep_run  # noqa: PLC0415
-
-    varied = [part for text in along for part in ("--along", text)]
-    command = ["designstudio", "sweep", STUDY, "--design", name, *varied, "--out", AGAIN]
-    keep_run(folder, add_cost_file(command, cost_file, folder), study=question)
-    write_json(folder / "result.json", result.as_dict())
+    print_files(folder)
     write_json(json, result.as_dict())
 
 

@@ -49,6 +49,12 @@ class Progress(NamedTuple):
 ProgressCallback = Callable[[Progress], None]
 
 
+def report_stage(progress: ProgressCallback | None, stage: str) -> None:
+    """Tell that something begins of which nothing is counted."""
+    if progress is not None:
+        progress(Progress(stage))
+
+
 def estimate_left(num_done: int, num_total: int | None, seconds: float) -> float | None:
     """Seconds left, if the rest takes as long as what was done."""
     return None if num_total is None else seconds / max(num_done, 1) * (num_total - num_done)

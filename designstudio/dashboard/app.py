@@ -12,8 +12,8 @@ from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.resources import choose_resources
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
-from designstudio.runs.jobs import Job, JobShelf
-from designstudio.runs.jobs.kinds import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
+from designstudio.runs.jobs import Job, JobStore
+from designstudio.runs.jobs.job import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY
 from designstudio.study import Study, read_study
 from designstudio.study.design import Design
 
@@ -28,9 +28,9 @@ PAGE_OF_KIND = {EVALUATE: DESIGN, SEARCH: SEARCHING, FIT: FITTING, POWER: POWERS
 class Studio:
     """All pages. Those that nobody has looked at yet are not built: the first should be there at once."""
 
-    def __init__(self, shelf: JobShelf) -> None:
-        self.shelf, self.choice = shelf, DesignChoice()
-        self._built: dict[str, Any] = {DESIGN: DesignPage(self.choice, shelf)}
+    def __init__(self, store: JobStore) -> None:
+        self.store, self.choice = store, DesignChoice()
+        self._built: dict[str, Any] = {DESIGN: DesignPage(self.choice, store)}
         self._makers: dict[str, Callable[[], Any]] = {
             SEARCHING: self._make_search,
             FITTING: self._make_fit,
@@ -80,35 +80,35 @@ class Studio:
     def _find_running(self) -> None:
         """Work that runs is found again by every tab; pages of their own find theirs when they are built."""
         # A plan has nothing to show before it ends; the page of its fit finds it.
-        running = next((job for job in self.shelf.list() if job.is_active and job.kind != PLAN), None)
+        running = next((job for job in self.store.list() if job.is_active and job.kind != PLAN), None)
         if running is not None:
             self.open_job(running)
 
     def _make_search(self) -> Any:
         from designstudio.dashboard.pages.search import SearchPage  # noqa: PLC0415  (built when somebody looks)
 
-        return SearchPage(self.choice, self.shelf, on_open=self.open_design)
+        return SearchPage(self.choice, self.store, on_open=self.open_design)
 
     def _make_fit(self) -> Any:
         from designstudio.dashboard.pages.fit import FitPage  # noqa: PLC0415
 
-        return FitPage(self.choice, self.shelf, on_plan=self.open_plan)
+        return FitPage(self.choice, self.store, on_plan=self.open_plan)
 
     def _make_power(self) -> Any:
         from designstudio.dashboard.pages.power import PowerPage  # noqa: PLC0415
 
-        return PowerPage(self.choice, self.shelf)
+        return PowerPage(self.choice, self.store)
 
     def _make_runs(self) -> Any:
         from designstudio.dashboard.pages.runs import RunsPage  # noqa: PLC0415
 
-        return RunsPage(self.shelf, on_open=self.open_job)
+        return RunsPage(self.store, on_open=self.open_job)
 
 
-def build_studio(shelf: JobShelf | None = None) -> pn.template.base.BasicTemplate:
+def build_studio(store: JobStore | None = None) -> pn.template.base.BasicTemplate:
     """The studio in its template."""
     configure_once()
-    studio = Studio(JobShelf() if shelf is None else shelf)
+    studio = Studio(JobStore() if store is None else store)
     template = pn.template.BootstrapTemplate(
         title=TITLE,
         header_background=ACCENT,

@@ -6,7 +6,7 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.evaluate.results import Evaluation, score_evaluation
-from designstudio.runs.jobs.kinds import STUDY
+from designstudio.runs.jobs.job import STUDY
 from designstudio.study import read_study
 
 

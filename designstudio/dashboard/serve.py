@@ -16,7 +16,7 @@ from designstudio.core.configuration import configure
 from designstudio.dashboard.app import TITLE, build_studio
 from designstudio.dashboard.prewarm import prewarm_first_preview, prewarm_other_previews, prewarm_pages
 from designstudio.errors import StudioError
-from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs import JobStore
 
 HOME = "127.0.0.1"
 # Bytes of a message from a browser: a file of 20 MB, as browsers write it.
@@ -36,7 +36,7 @@ def make_server(
             f"The address {address!r} can be reached by others: give a password in DESIGNSTUDIO_PASSWORD, or stay at {HOME}."
         )
     port = _check_port(port, address)
-    shelf = JobShelf(runs)
+    store = JobStore(runs)
     # Panel tells every visit at the level INFO.
     logging.getLogger("panel").setLevel(logging.WARNING)
     # That a tab was closed before its last update is nothing to warn about.
@@ -49,7 +49,7 @@ def make_server(
     configure()
     prewarm_first_preview()
     server = pn.serve(
-        {"/": lambda: build_studio(shelf)}, port=port, address=address, show=shows, start=False, title=TITLE, verbose=False,
+        {"/": lambda: build_studio(store)}, port=port, address=address, show=shows, start=False, title=TITLE, verbose=False,
         **options,
     )  # fmt: skip
     for path, context in server._tornado.applications.items():

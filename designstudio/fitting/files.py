@@ -19,10 +19,10 @@ from designstudio.core.files import write_json
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.models import build_models
+from designstudio.fitting.posterior_cache import PosteriorCache, locate
 from designstudio.fitting.reading import LoadReport, Scale
 from designstudio.fitting.request_files import request_as_dict, request_from_dict
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.shelf import Shelf, locate
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.model.trials import load_trials, save_trials
 
@@ -37,7 +37,7 @@ def save_fit(fit: EmpiricalFit, folder: Path | str) -> None:
         StudioError: if it cannot be written there.
     """
     target = Path(folder)
-    shelf = Shelf(target)
+    cache = PosteriorCache(target)
     record = {
         "format": FORMAT,
         "name": fit.name,
@@ -55,7 +55,7 @@ def save_fit(fit: EmpiricalFit, folder: Path | str) -> None:
             for cost, tree in trees.items():
                 # What a run has kept already is as it should be.
                 fingerprint = str(tree.attrs.get("fingerprint", ""))
-                if not fingerprint or shelf.find(kind, cost, fingerprint) is None:
+                if not fingerprint or cache.find(kind, cost, fingerprint) is None:
                     save_posterior(tree, locate(target, kind, cost))
         write_json(target / REQUEST, record)
         write_json(target / RESULT, fit.as_dict())

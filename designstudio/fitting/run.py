@@ -16,10 +16,10 @@ from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.condition_groups import fit_condition_groups
 from designstudio.fitting.fingerprint import fingerprint_cost
 from designstudio.fitting.models import CostModel, build_models
+from designstudio.fitting.posterior_cache import PosteriorCache
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.shelf import Shelf
 from designstudio.inference.hierarchical import pool_subjects
 from designstudio.model.trials import save_trials
 
@@ -50,10 +50,10 @@ def fit_subjects(
     scale = choose_scale(loaded.trials)
     trials = scale.apply(loaded.trials)
     prepared = build_models(request, trials, scale)
-    shelf = Shelf(None if folder is None else Path(folder))
-    if shelf.folder is not None:
-        save_trials(loaded.trials, shelf.folder / "trials.nc")
-    run = _Run(trials, request, shelf, progress)
+    cache = PosteriorCache(None if folder is None else Path(folder))
+    if cache.folder is not None:
+        save_trials(loaded.trials, cache.folder / "trials.nc")
+    run = _Run(trials, request, cache, progress)
     posteriors: dict[str, xr.DataTree] = {}
     pooled: dict[str, xr.DataTree] = {}
     notes = [*filter(None, [scale.note]), *_describe_conditions(request, trials)]
@@ -104,8 +104,10 @@ def _describe_conditions(request: FitRequest, trials: xr.Dataset) -> list[str]:
 class _Run:
     """One call of `fit_subjects`: the fits of all costs, and how far they are."""
 
-    def __init__(self, trials: xr.Dataset, request: FitRequest, shelf: Shelf, progress: ProgressCallback | None) -> None:
-        self._trials, self._request, self._shelf = trials, request, shelf
+    def __init__(
+        self, trials: xr.Dataset, request: FitRequest, cache: PosteriorCache, progress: ProgressCallback | None
+    ) -> None:
+        self._trials, self._request, self._cache = trials, request, cache
         self._counter = Counter(progress, trials.sizes["dataset"] * len(request.costs))
         self.num_finished = 0
 
@@ -132,13 +134,13 @@ class _Run:
         return self._find_or_make("pooled", cost, key, make)
 
     def _find_or_make(self, kind: str, cost: str, key: str, make: Maker) -> xr.DataTree:
-        found = self._shelf.find(kind, cost, key)
+        found = self._cache.find(kind, cost, key)
         if found is not None:
             return found
         started = time.monotonic()
         made = make()
         made.attrs[SECONDS] = time.monotonic() - started
-        self._shelf.put(kind, cost, key, made)
+        self._cache.put(kind, cost, key, made)
         return made
 
     def _sample(self, cost: str, prepared: CostModel) -> xr.DataTree:

@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from designstudio.core.run_record import RunRecord
 from designstudio.report.blocks import Block, Heading, Passage, Section, Words, make_table
 from designstudio.report.formatting import format_settings
-from designstudio.viz.runs import RunRecord
 
 CITATION = (
     "Straub, D., Niehues, T. F., Peters, J., & Rothkopf, C. A. (2025). Inverse decision-making using neural amortized "

@@ -7,6 +7,7 @@ from typing import Any
 import xarray as xr
 
 from designstudio.core.durations import format_duration
+from designstudio.core.run_record import RunRecord
 from designstudio.errors import StudioError
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
@@ -17,7 +18,6 @@ from designstudio.report.pictures import embed_figure, has_figure, render_figure
 from designstudio.study import Study
 from designstudio.viz.identifiability import draw_correlations
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
-from designstudio.viz.runs import RunRecord
 from designstudio.viz.theme import choose_quantities
 
 # Figures of more would be too small on paper.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from designstudio.core.durations import format_duration
+from designstudio.core.run_record import RunRecord
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.pilot import describe_pilot
 from designstudio.fitting.results import Comparison, EmpiricalFit
@@ -35,7 +36,6 @@ from designstudio.viz.designs import draw_designs
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import draw_fit_shrinkage, draw_fit_subjects
 from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners
-from designstudio.viz.runs import RunRecord
 
 # More columns than this are too many for a page.
 MOST_COLUMNS = 6

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.run_record import STUDY
 from designstudio.errors import StudioError
 from designstudio.study import Study, read_study
-from designstudio.viz.runs import STUDY
 
 RESULT = "result.json"
 EVALUATION, SEARCH, SWEEP, FIT = "evaluation", "search", "sweep", "fit"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.core.durations import format_duration
+from designstudio.core.run_record import RunRecord
 from designstudio.errors import StudioError
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, tabulate_designs
@@ -17,7 +18,6 @@ from designstudio.search.feasible import find_design
 from designstudio.search.results import list_recorded
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
-from designstudio.viz.runs import RunRecord
 from designstudio.viz.search_labels import format_direction, label_objective, name_variable
 
 COMPLETE, PRUNED = "complete", "pruned"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.core.durations import format_duration
+from designstudio.core.run_record import RunRecord
 from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
@@ -12,7 +13,6 @@ from designstudio.report.computing import describe_computing, describe_methods, 
 from designstudio.report.formatting import count, format_score, join_words
 from designstudio.report.pictures import embed_figure, has_figure
 from designstudio.study import Study
-from designstudio.viz.runs import RunRecord
 
 
 def build_sweep(folder: Path, result: Mapping[str, Any], study: Study, run: RunRecord) -> Page:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from designstudio.core.files import write_text
+from designstudio.core.run_record import read_record
 from designstudio.errors import StudioError
 from designstudio.report.blocks import Page
 from designstudio.report.evaluation import build_evaluation
@@ -11,7 +12,6 @@ from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_
 from designstudio.report.page import render_page
 from designstudio.report.search import build_search
 from designstudio.report.sweep import build_sweep
-from designstudio.viz.runs import read_run
 
 NAME = "report.html"
 
@@ -42,7 +42,7 @@ def write_report(folder: Path | str, out: Path | str | None = None, *, study: Pa
 
 def build_page(folder: Path, *, study: Path | None = None) -> Page:
     """What the report of a run says; for the arguments see `write_report`."""
-    result, run = read_result(folder), read_run(folder)
+    result, run = read_result(folder), read_record(folder)
     kind = find_kind(result)
     try:
         if kind == FIT:

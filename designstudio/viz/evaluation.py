@@ -1,49 +1,28 @@
-"""All files of an evaluation: scores as JSON and CSV, summaries as netCDF, figures as PNG and SVG."""
+"""All figures of an evaluation."""
 
-from pathlib import Path
+from collections.abc import Mapping
 
 import holoviews as hv
 
-from designstudio.core.files import replace_file, write_json
-from designstudio.core.tables import write_csv
-from designstudio.evaluate.example import fit_example
+from designstudio.evaluate.example import Example
 from designstudio.evaluate.results import list_ranks
 from designstudio.evaluate.study import StudyResult
 from designstudio.viz.behavior import draw_behavior
 from designstudio.viz.calibration import draw_calibration
 from designstudio.viz.comparison import draw_confusion
 from designstudio.viz.designs import draw_designs
-from designstudio.viz.files import write_figures
 from designstudio.viz.identifiability import draw_correlations, draw_pair
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
-from designstudio.viz.runs import AGAIN, STUDY, add_cost_file, keep_run
 from designstudio.viz.theme import label_quantities
 
 
-def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:
-    """Write everything about an evaluation into a folder; returns the names of what was written.
+def draw_evaluation(result: StudyResult, examples: Mapping[str, Example]) -> dict[str, hv.Layout]:
+    """Figures of an evaluation, by name.
 
     Args:
-        result: the evaluation.
-        folder: is made if needed.
-        cost_file: the user's file of costs, which a rerun needs.
+        result: all designs.
+        examples: one data set of each design, by the design's name; see `designstudio.evaluate.example`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_scores(result, folder)
-    names = ["result.json", "scores.csv"]
-    for evaluation in result.evaluations:
-        names.append(f"{evaluation.design.name}.nc")
-        with replace_file(folder / names[-1]) as part:
-            evaluation.summaries.to_netcdf(part, engine="h5netcdf")
-    first = result.evaluations[0]
-    study = result.study.replace(fidelity=first.fidelity, num_datasets=first.num_datasets)
-    command = add_cost_file(["designstudio", "evaluate", STUDY, "--out", AGAIN], cost_file, folder)
-    names += keep_run(folder, command, study=study)
-    return [*names, *write_figures(draw_evaluation(result), folder)]
-
-
-def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
-    """Figures of an evaluation, by name."""
     study = result.study
     summaries = {evaluation.design.name: evaluation.summaries for evaluation in result.evaluations}
     figures = {
@@ -53,7 +32,6 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
         "coverage": draw_coverage(summaries, interval=study.interval, title="Coverage of intervals"),
         "correlations": draw_correlations(summaries, title="Posterior correlations"),
     }
-    examples = {design.name: fit_example(study, design) for design in study.designs}
     for name, example in examples.items():
         label = f"median and {study.interval:.0%} band of predictions"
         number = int(example.trials["dataset"].values[0])
@@ -78,21 +56,3 @@ def draw_evaluation(result: StudyResult) -> dict[str, hv.Layout]:
     for name, recovery in result.model_recovery.items():
         figures[f"model_recovery_{name}"] = draw_confusion(recovery.confusion, title=name)
     return figures
-
-
-def write_scores(result: StudyResult, folder: Path) -> None:
-    """All scores, as JSON, and as a table with one row a score."""
-    write_json(folder / "result.json", result.as_dict())
-    rows = [
-        {
-            "design": evaluation.design.name,
-            "quantity": quantity,
-            "score": name,
-            "value": f"{value:.6g}",
-            "mcse": f"{mcse:.2g}",
-        }
-        for evaluation in result.evaluations
-        for quantity, scores in evaluation.recovery.items()
-        for name, (value, mcse) in scores.items()
-    ]
-    write_csv(folder / "scores.csv", rows)

@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from designstudio.core.files import write_bytes
 from designstudio.errors import StudioError
 from designstudio.viz.theme import (
     BOKEH_FONT_SIZES,
@@ -82,7 +83,7 @@ def save_figure(figure: hv.core.Dimensioned, *paths: str | Path, dpi: int = DPI)
     plot = drawing.get_plot(figure)
     for path in files:
         data, _ = drawing(plot, fmt=FORMATS[path.suffix])
-        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        write_bytes(path, data if isinstance(data, bytes) else data.encode())
     return files[0]
 
 

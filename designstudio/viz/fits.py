@@ -1,9 +1,8 @@
-"""All figures of fits to real data, as objects and as PNG and SVG files."""
+"""All figures of fits to real data."""
 
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import holoviews as hv
 import xarray as xr
@@ -17,7 +16,6 @@ from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz.cost_functions import draw_cost_functions
 from designstudio.viz.estimates import SHARED, estimate_group, estimate_subjects, label_parameters
 from designstudio.viz.families import name_cost
-from designstudio.viz.files import write_figures
 from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners
 from designstudio.viz.precision import draw_precision
 from designstudio.viz.predictive import draw_predictive
@@ -27,13 +25,6 @@ from designstudio.viz.subjects import draw_subjects
 from designstudio.viz.theme import join_lines
 
 NUM_SUBJECTS = 6
-
-
-def write_fit_figures(
-    fit: EmpiricalFit, folder: Path, *, subjects: Sequence[str] | None = None, precision: xr.Dataset | None = None
-) -> list[str]:
-    """Write all figures of a fit into a folder, see `draw_fit`; returns the names of the PNG files."""
-    return write_figures(draw_fit(fit, subjects=subjects, precision=precision), folder)
 
 
 def draw_fit(

@@ -80,6 +80,13 @@ def compute_isolines(power: xr.DataArray, levels: tuple[float, ...] = LEVELS) ->
     return isolines
 
 
+def draw_power(power: xr.Dataset) -> hv.Layout:
+    """Contours over participants and trials, or else a curve for each goal; for `power` see `draw_power_curve`."""
+    if "participants" in power.dims and "trials" in power.dims:
+        return draw_power_contours(power["value"].isel(goal=0))
+    return draw_power_curve(power)
+
+
 def draw_power_curve(
     curves: xr.Dataset,
     *,

@@ -18,8 +18,8 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from designstudio.core.tables import read_csv, write_csv
-from designstudio.runs.jobs import JobShelf
-from designstudio.runs.jobs.kinds import EVALUATE, STUDY
+from designstudio.runs.jobs import JobStore
+from designstudio.runs.jobs.job import EVALUATE, STUDY
 from tests.helpers.studio import serve_studio
 
 RESULTS = Path(__file__).parent / "results"
@@ -96,7 +96,7 @@ def measure_visitors(browser: Browser, address: str, folder: Path) -> dict[str, 
         .replace('fidelity = "importance"', 'fidelity = "nuts"')
         .replace("datasets = 200", "datasets = 5000")
     )
-    job = JobShelf(folder / "runs").begin(EVALUATE, "load", {}, files={STUDY: text})
+    job = JobStore(folder / "runs").begin(EVALUATE, "load", {}, files={STUDY: text})
     pages = [open_page(browser, address)[0] for _ in range(NUM_VISITORS)]
     # Each has a design of their own: nothing was computed for somebody else.
     for number, page in enumerate(pages):

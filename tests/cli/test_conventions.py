@@ -150,20 +150,20 @@ def fail(error):
 
 
 def test_what_should_not_happen_is_one_sentence_and_exit_code_1(call, study, monkeypatch):
-    monkeypatch.setattr("designstudio.study.file.read_study", fail(KeyError("levels")))
+    monkeypatch.setattr("designstudio.runs.folder.read_study", fail(KeyError("levels")))
     code, out, err = call("evaluate", study)
     assert (code, out) == (1, "")
     assert err == "This should not have happened (KeyError: 'levels'). Run again with --debug and report it.\n"
     code, _, err = call("--debug", "evaluate", study)
     assert code == 1
     assert err.startswith("Traceback")
-    monkeypatch.setattr("designstudio.study.file.read_study", fail(RuntimeError()))
+    monkeypatch.setattr("designstudio.runs.folder.read_study", fail(RuntimeError()))
     assert "(RuntimeError). Run again" in call("evaluate", study)[2]
 
 
 def test_a_file_that_cannot_be_used_is_one_sentence_and_exit_code_1(call, study, monkeypatch):
     error = OSError(28, "No space left on device", "result.json")
-    monkeypatch.setattr("designstudio.study.file.read_study", fail(error))
+    monkeypatch.setattr("designstudio.runs.folder.read_study", fail(error))
     assert call("evaluate", study) == (1, "", "Error: 'result.json' cannot be used: No space left on device.\n")
 
 
@@ -185,7 +185,7 @@ def test_report_writes_its_result_as_json_and_quiet_prints_the_path_alone(call, 
         out.write_text("<!DOCTYPE html>")
         return out
 
-    monkeypatch.setattr("designstudio.report.write.write_report", write_report)
+    monkeypatch.setattr("designstudio.runs.report.write_report", write_report)
     code, out, err = call("report", "run", "--out", "page.html", "--json", "r.json", "--quiet")
     assert (code, out, err) == (0, "page.html\n", "")
     assert json.loads((tmp_path / "r.json").read_text()) == {"report": "page.html", "num_bytes": 15}

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs import JobStore
 
 HOW = "there is no chromium: install it with `apt-get install chromium`, or name one in DESIGNSTUDIO_CHROMIUM"
 # Milliseconds: machines of continuous integration are slow, and the first job compiles.
@@ -29,7 +29,7 @@ class Studio:
         self.runs, self.log, self.address = folder / "runs", folder / "server.log", address
 
     def stop_jobs(self):
-        for job in JobShelf(self.runs).list():
+        for job in JobStore(self.runs).list():
             job.ask_to_stop()
 
     def list_complaints(self):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from designstudio.runs.jobs import FINISHED, JobShelf
+from designstudio.runs.jobs import FINISHED, JobStore
 from tests.dashboard.browser import move_slider, open_page, read_tile, wait_until
 
 # Number of participants of a check: few, but enough to be scored.
@@ -63,7 +63,7 @@ def test_a_check_runs_to_its_end_survives_a_reload_and_repeats_on_the_command_li
         with page.expect_download() as download:
             page.get_by_text("Download study.toml").click()
         download.value.save_as(tmp_path / "downloaded.toml")
-    job = JobShelf(studio.runs).list()[0]
+    job = JobStore(studio.runs).list()[0]
     assert job.state == FINISHED
     result = subprocess.run(
         [sys.executable, "-m", "designstudio", "evaluate", str(job.folder / "study.toml"), "--json", "result.json"],

@@ -16,7 +16,7 @@ from designstudio.dashboard.previews import MOST_KEPT, preview_study
 from designstudio.dashboard.prewarm import THEMES, _find_key
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.evaluate.preview import preview_design
-from designstudio.runs.jobs import JobShelf
+from designstudio.runs.jobs import JobStore
 
 # Panel 2 will call `name` and `button_type` otherwise.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -32,7 +32,7 @@ def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(tmp
     session = generate_session(Application())
     document = session.document
     with set_curdoc(document):
-        studio = Studio(JobShelf(tmp_path))
+        studio = Studio(JobStore(tmp_path))
         first, words = draw(studio)
         assert "correlation of prior and cost" in words
         assert "verdict" in words
@@ -46,7 +46,7 @@ def test_numbers_verdict_and_figures_come_first_and_controls_when_they_stand(tmp
 
 
 def test_a_tile_and_the_sentence_below_it_change_in_one_piece(tmp_path):
-    studio, texts = Studio(JobShelf(tmp_path)), []
+    studio, texts = Studio(JobStore(tmp_path)), []
     for model in studio.tabs.get_root(Document()).references():
         if "text" in model.properties():
             model.on_change("text", lambda _, old, new: texts.append((html.unescape(old), html.unescape(new))))
@@ -90,4 +90,4 @@ def test_the_oldest_preview_is_forgotten(monkeypatch):
 
 
 def test_a_page_that_no_browser_waits_for_is_whole_at_once(tmp_path):
-    assert "Check with simulations" in draw(Studio(JobShelf(tmp_path)))[1]
+    assert "Check with simulations" in draw(Studio(JobStore(tmp_path)))[1]

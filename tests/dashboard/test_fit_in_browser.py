@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from designstudio.fitting.reading import example_path
-from designstudio.runs.jobs import FINISHED, JobShelf
+from designstudio.runs.jobs import FINISHED, JobStore
 from tests.dashboard.browser import go_to, wait_until
 
 BROKEN = "subject,stimulus,response\n" + "".join(f"S1,{k + 1},{'x' if k == 7 else k + 1}\n" for k in range(30))
@@ -28,9 +28,9 @@ def test_a_table_is_uploaded_and_fitted(studio, page, tmp_path):
     upload(page, tmp_path / "pilot.csv")
     page.get_by_text("Kept 2 subjects").first.wait_for()
     page.get_by_role("button", name="Fit", exact=True).click()
-    shelf = JobShelf(studio.runs)
-    wait_until(page, lambda: any(job.kind == "fit" for job in shelf.list()))
-    job = next(job for job in shelf.list() if job.kind == "fit")
+    store = JobStore(studio.runs)
+    wait_until(page, lambda: any(job.kind == "fit" for job in store.list()))
+    job = next(job for job in store.list() if job.kind == "fit")
     wait_until(page, lambda: not job.is_active)
     assert job.state == FINISHED, job.message
     # Results are there, and lead on to the next experiment.

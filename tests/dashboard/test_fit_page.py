@@ -18,9 +18,9 @@ from designstudio.fitting.files import save_fit
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request_files import request_from_dict
 from designstudio.model.costs import PAPER_COST_NAMES
-from designstudio.runs.jobs import FINISHED, JobShelf
-from designstudio.runs.jobs.job import OUTCOME
-from designstudio.runs.jobs.kinds import FIT, PLAN, PRECISION_FILE, STUDY
+from designstudio.runs.jobs import FINISHED, JobStore
+from designstudio.runs.jobs.job import FIT, OUTCOME, PLAN, STUDY
+from designstudio.runs.plan import PRECISION
 from designstudio.viz.posteriors import compute_marginals
 
 # Names of widgets will be called labels.
@@ -29,7 +29,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 ESCAPED = "&lt;img src=x onerror=alert(1)&gt;"
 
 
-class StillShelf(JobShelf):
+class StillStore(JobStore):
     """Writes jobs down and starts none."""
 
     def begin(self, kind, title, settings, *, files=None):
@@ -37,8 +37,8 @@ class StillShelf(JobShelf):
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    return StillShelf(tmp_path / "runs")
+def store(tmp_path):
+    return StillStore(tmp_path / "runs")
 
 
 @pytest.fixture
@@ -47,16 +47,16 @@ def plans():
 
 
 @pytest.fixture
-def page(shelf, plans):
-    return FitPage(DesignChoice(), shelf, on_plan=plans.append)
+def page(store, plans):
+    return FitPage(DesignChoice(), store, on_plan=plans.append)
 
 
 @pytest.fixture
-def finished(shelf, fit):
+def finished(store, fit):
     """The shared fit as a job that has ended."""
     choice = FitChoice()
     choice.take_example()
-    job = shelf.prepare(FIT, f"{HOSTILE}.csv", choice.to_settings(), files=choice.list_files())
+    job = store.prepare(FIT, f"{HOSTILE}.csv", choice.to_settings(), files=choice.list_files())
     save_fit(fit, job.folder)
     end(job)
     return job
@@ -201,7 +201,7 @@ def test_a_dropped_table_is_taken_as_text_or_bytes(page):
     assert (page.choice.file, page.choice.loaded.report.num_subjects) == ("two.csv", 3)
 
 
-def test_the_request_is_what_was_chosen(page, shelf):
+def test_the_request_is_what_was_chosen(page, store):
     click(page.table.example)
     assert page.settings.costs.value == ["quadratic", "quadratic_effort"]
     page.settings.costs.value = list(reversed(PAPER_COST_NAMES))
@@ -209,7 +209,7 @@ def test_the_request_is_what_was_chosen(page, shelf):
     page.settings.pools.value = True
     page.columns.unit.value = "kN"
     click(page.begin)
-    (job,) = shelf.list()
+    (job,) = store.list()
     request = request_from_dict(job.settings["request"])
     assert request.costs == PAPER_COST_NAMES
     assert (request.per_condition, request.pools) == (("sigma", "mu_0"), True)
@@ -220,7 +220,7 @@ def test_the_request_is_what_was_chosen(page, shelf):
     assert (job.folder / "force_reproduction.json").exists()
 
 
-def test_what_cannot_be_fitted_is_said_before_a_job_begins(page, shelf):
+def test_what_cannot_be_fitted_is_said_before_a_job_begins(page, store):
     page.choice.take_table("one.csv", make_table(("Ann",)))
     page.settings.pools.value = True
     click(page.begin)
@@ -229,7 +229,7 @@ def test_what_cannot_be_fitted_is_said_before_a_job_begins(page, shelf):
     page.settings.costs.value = []
     click(page.begin)
     assert "choose at least one" in page._message.object
-    assert shelf.list() == []
+    assert store.list() == []
 
 
 def test_a_finished_fit_is_shown(page, finished, fit):
@@ -258,10 +258,10 @@ def test_a_finished_fit_is_shown(page, finished, fit):
     assert results.shrinkage.figure is None
 
 
-def test_a_page_finds_the_fit_that_runs(shelf, finished, monkeypatch):
-    assert FitPage(DesignChoice(), shelf, on_plan=print).job_card.job is None
+def test_a_page_finds_the_fit_that_runs(store, finished, monkeypatch):
+    assert FitPage(DesignChoice(), store, on_plan=print).job_card.job is None
     monkeypatch.setattr("designstudio.runs.jobs.job.Job.is_active", property(lambda job: job.name == finished.name))
-    assert FitPage(DesignChoice(), shelf, on_plan=print).job_card.job.name == finished.name
+    assert FitPage(DesignChoice(), store, on_plan=print).job_card.job.name == finished.name
 
 
 def test_a_run_whose_files_are_gone_is_reported(page, finished):
@@ -314,11 +314,11 @@ def test_densities_of_marginals_are_densities(fit):
         assert marginal.low < marginal.draws.mean() < marginal.high
 
 
-def test_a_plan_is_begun_from_the_fit_and_its_end_is_told(page, shelf, finished, plans, monkeypatch):
+def test_a_plan_is_begun_from_the_fit_and_its_end_is_told(page, store, finished, plans, monkeypatch):
     page.open(finished)
     page.planner.datasets.value = 50
     click(page.planner.begin)
-    job = shelf.list()[0]
+    job = store.list()[0]
     assert job.kind == PLAN
     assert job.settings == {"fit": finished.name, "cost": "quadratic_effort", "datasets": 50}
     make_plan(job)
@@ -341,7 +341,7 @@ def make_plan(job):
     coords = {"quantity": names, "symbol": ("quantity", ["μ₀", "β"]), "unit": ("quantity", ["N", "1"])}
     attrs = {"num_simulated": 50, "num_subjects": 12}
     precision = xr.Dataset({n: ("quantity", v) for n, v in (numbers | errors).items()}, coords=coords, attrs=attrs)
-    precision.to_netcdf(job.folder / PRECISION_FILE, engine="h5netcdf")
+    precision.to_netcdf(job.folder / PRECISION, engine="h5netcdf")
     write_json(job.folder / STUDY, {})
-    (job.folder / "notes.json").write_text(f'["note {HOSTILE}"]')
+    write_json(job.folder / "result.json", {"notes": [f"note {HOSTILE}"]})
     end(job)

@@ -17,9 +17,9 @@ from designstudio.dashboard.state.power import BOTH, PARTICIPANTS, TRIALS, Power
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import map_power, trace_power
 from designstudio.model.priors import Constant, LogNormal
-from designstudio.runs.jobs import JobShelf
-from designstudio.runs.jobs.job import FINISHED, OUTCOME
-from designstudio.runs.jobs.kinds import POWER, POWER_FILE, STUDY
+from designstudio.runs.jobs import JobStore
+from designstudio.runs.jobs.job import FINISHED, OUTCOME, POWER, STUDY
+from designstudio.runs.power import CURVES
 from designstudio.study import format_study, parse_study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
@@ -56,13 +56,13 @@ def make_map():
 
 @pytest.fixture
 def page(tmp_path):
-    return PowerPage(DesignChoice(), JobShelf(tmp_path / "runs"))
+    return PowerPage(DesignChoice(), JobStore(tmp_path / "runs"))
 
 
 def finish(page, power, study):
-    job = page._shelf.prepare(POWER, HOSTILE, {}, files={STUDY: format_study(study)})
+    job = page._store.prepare(POWER, HOSTILE, {}, files={STUDY: format_study(study)})
     if power is not None:
-        power.to_netcdf(job.folder / POWER_FILE, engine="h5netcdf")
+        power.to_netcdf(job.folder / CURVES, engine="h5netcdf")
     write_json(job.folder / OUTCOME, {"state": FINISHED, "seconds": 1.0})
     page.open(job)
     return job
@@ -164,10 +164,10 @@ def test_an_impossible_second_group_is_refused_in_a_sentence(page):
 
 
 def test_start_writes_down_a_job(page, monkeypatch):
-    monkeypatch.setattr(JobShelf, "start", lambda self, job: None)
+    monkeypatch.setattr(JobStore, "start", lambda self, job: None)
     monkeypatch.setattr("designstudio.dashboard.parts.job_card.JobCard.watch", lambda self, job: None)
     page._try(page._begin)
-    (job,) = page._shelf.list()
+    (job,) = page._store.list()
     assert job.kind == POWER
     assert job.settings == page.state.to_settings()
     assert parse_study((job.folder / STUDY).read_text(), STUDY).fidelity == "information"

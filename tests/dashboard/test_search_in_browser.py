@@ -1,6 +1,6 @@
 """The search page in a real browser."""
 
-from designstudio.runs.jobs import FINISHED, STOPPED, JobShelf
+from designstudio.runs.jobs import FINISHED, STOPPED, JobStore
 from tests.dashboard.browser import fill, go_to, wait_until
 
 
@@ -23,9 +23,9 @@ def test_a_search_is_started_stopped_resumed_and_its_winner_opened(studio, page)
     fill(page, "fresh data sets", "20")
     page.get_by_label("check finalists by").first.select_option("importance")
     page.get_by_role("button", name="Start").click()
-    shelf = JobShelf(studio.runs)
-    wait_until(page, lambda: any(job.kind == "search" for job in shelf.list()))
-    job = next(job for job in shelf.list() if job.kind == "search")
+    store = JobStore(studio.runs)
+    wait_until(page, lambda: any(job.kind == "search" for job in store.list()))
+    job = next(job for job in store.list() if job.kind == "search")
     wait_until(page, lambda: job.progress.stage != "starting")
     page.get_by_role("button", name="Stop").click()
     wait_until(page, lambda: not job.is_active)

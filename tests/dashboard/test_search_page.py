@@ -9,13 +9,12 @@ from designstudio.dashboard.pages.search import SearchPage
 from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.search import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
 from designstudio.errors import StudioError
-from designstudio.runs.jobs import JobShelf
-from designstudio.runs.jobs.job import FINISHED, OUTCOME
-from designstudio.runs.jobs.kinds import SEARCH, STUDY
+from designstudio.runs.jobs import JobStore
+from designstudio.runs.jobs.job import FINISHED, OUTCOME, SEARCH, STUDY
+from designstudio.runs.search import write_search
 from designstudio.search.run import Budget, run_search
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Objective, format_study, parse_study
-from designstudio.viz.search import write_search
 from tests.search.make_search import make_question
 
 # Panel 2 will call `name` and `button_type` otherwise.
@@ -43,7 +42,7 @@ def folder(question, tmp_path_factory):
 @pytest.fixture
 def page(tmp_path):
     opened = []
-    page = SearchPage(DesignChoice(), JobShelf(tmp_path / "runs"), on_open=lambda *given: opened.append(given))
+    page = SearchPage(DesignChoice(), JobStore(tmp_path / "runs"), on_open=lambda *given: opened.append(given))
     page.opened = opened
     return page
 
@@ -113,9 +112,9 @@ def test_time_as_an_aim_frees_the_number_of_trials(page):
 
 
 def test_start_writes_down_a_job_and_watches_it(page, monkeypatch):
-    monkeypatch.setattr(JobShelf, "start", lambda self, job: write_json(job.folder / OUTCOME, {"state": FINISHED}))
+    monkeypatch.setattr(JobStore, "start", lambda self, job: write_json(job.folder / OUTCOME, {"state": FINISHED}))
     page._try(page._begin)
-    (job,) = page._shelf.list()
+    (job,) = page._store.list()
     assert job.kind == SEARCH
     assert job.settings == page.state.to_settings()
     assert parse_study((job.folder / STUDY).read_text(), STUDY) == page.state.to_study()
@@ -203,8 +202,8 @@ def test_watching_reads_only_what_has_changed_and_writes_nothing(folder, questio
     journal.write_bytes(before)
 
 
-def test_a_job_of_the_shelf_is_opened_with_its_result(page, folder):
-    job = page._shelf.prepare(SEARCH, HOSTILE, {}, files={})
+def test_a_job_of_the_store_is_opened_with_its_result(page, folder):
+    job = page._store.prepare(SEARCH, HOSTILE, {}, files={})
     for path in folder.iterdir():
         if path.is_file():
             (job.folder / path.name).write_bytes(path.read_bytes())

@@ -38,7 +38,7 @@ def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, f
         "24 of 24 fits converged",
         "failed fits",
         "comparison.png, winners.png, subjects_quadratic.png",
-        "predictive_quadratic_effort_S01.png, cost_functions_S01.png to ",
+        "predictive_quadratic_effort_S01.png, cost_functions_S01.png, as-run.json to ",
     ):
         assert expected in words
     pictures = sorted(path.stem for path in out.glob("*.png"))

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -11,11 +9,11 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from designstudio.cli.plan import describe_plan, print_plan, print_precision
+from designstudio.cli.plan import print_plan, print_precision
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
-from designstudio.fitting.plan import choose_cost, compare_precision, plan_study
+from designstudio.fitting.plan import Plan, choose_cost, compare_precision, plan_study
 from designstudio.fitting.plan_words import describe_design, describe_population, list_notes
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
@@ -24,6 +22,8 @@ from designstudio.inference.hierarchical import PoolingSettings, pool_subjects
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import Interval, Uniform
+from designstudio.runs import plan as plan_run
+from designstudio.runs.plan import describe_plan
 from designstudio.search.feasible import check_feasible
 from designstudio.study import Known, Range, format_study, parse_study, read_study
 from designstudio.study.design import Stimuli
@@ -202,20 +202,20 @@ def test_a_plan_is_told_in_words(pilot, study, capsys):
     assert words[2] == "σ, perceptual uncertainty: 0.1 in clear; 0.25 in blurred."
     assert "20 participants, each with 40 trials of clear, 40 trials of blurred" in describe_design(study)
     precision = compare_precision(pilot, study, num_datasets=20, cache=NOWHERE)
-    print_plan(pilot, study, list_notes(pilot, study))
+    plan = Plan(pilot, study, tuple(list_notes(pilot, study)), precision)
+    print_plan(plan)
     print_precision(precision)
     printed = capsys.readouterr().out
     for word in ("People who minimise quadratic_effort", "90 % of people", "Planned and achieved", "μ₀"):
         assert word in printed
-    plain = json.loads(json.dumps(describe_plan(pilot, study, [], precision)))
+    plain = json.loads(json.dumps(describe_plan(plan)))
     assert [row["quantity"] for row in plain["precision"]] == ["mu_0", "sigma_0", "sigma_r", "beta"]
     assert plain["population"]["mu_0"]["low"] == 0.1
 
 
 def run_plan(monkeypatch, fit, *arguments):
     """The command, with a fit that needs no folder."""
-    files = types.SimpleNamespace(load_fit=lambda folder: fit)
-    monkeypatch.setitem(sys.modules, "designstudio.fitting.files", files)
+    monkeypatch.setattr(plan_run, "load_fit", lambda folder: fit)
     return CliRunner().invoke(app, ["plan", "--from", "fits", *map(str, arguments)])
 
 

@@ -15,6 +15,7 @@ from designstudio.fitting.reading import example_path
 from designstudio.report import pictures
 from designstudio.report.page import render_page
 from designstudio.report.write import build_page
+from designstudio.runs import evaluate as evaluate_run
 from designstudio.viz import evaluation as present_evaluation
 from designstudio.viz import figures, files
 from tests.report.read_page import read_page
@@ -78,7 +79,8 @@ def quick_pictures():
         for module in (figures, files, pictures):
             patch.setattr(module, "save_figure", write_picture)
         examples = dict.fromkeys(("behavior_two & more", "prior_cost"))
-        patch.setattr(present_evaluation, "draw_evaluation", lambda result: examples)
+        patch.setattr(present_evaluation, "draw_evaluation", lambda result, examples_of_behavior: examples)
+        patch.setattr(evaluate_run, "fit_example", lambda study, design: None)
         yield
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.durations import format_duration
+from designstudio.core.run_record import read_record
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.files import load_fit, save_fit
 from designstudio.report.formatting import format_number, format_score, join_words, name_quantity, spell
 from designstudio.report.scores import describe_convergence
 from designstudio.study import read_study
-from designstudio.viz.runs import read_run
 from tests.report.conftest import NUM_SUBJECTS, describe, run
 from tests.report.test_pages import find_table
 
@@ -146,7 +146,7 @@ def test_methods_of_a_fit_name_its_numbers(fit):
 
 
 def test_the_command_of_an_evaluation_repeats_it(evaluation):
-    command = read_run(evaluation.folder).command
+    command = read_record(evaluation.folder).command
     assert " ".join(command) in evaluation.read.commands
     assert command == ("designstudio", "evaluate", "as-run.toml", "--out", "again")
     # The numbers, without drawing all figures once more.
@@ -157,7 +157,7 @@ def test_the_command_of_an_evaluation_repeats_it(evaluation):
 
 
 def test_the_command_of_a_search_repeats_it(search):
-    command = read_run(search.folder).command
+    command = read_record(search.folder).command
     run(search.folder, *command[1:])
     again = json.loads((search.folder / "again" / "result.json").read_text())
     for found in (again, search.result):
@@ -169,7 +169,7 @@ def test_the_command_of_a_search_repeats_it(search):
 
 
 def test_the_command_of_a_fit_repeats_it(fit):
-    command = read_run(fit.folder).command
+    command = read_record(fit.folder).command
     run(fit.folder, *command[1:])
     again = json.loads((fit.folder / "again" / "result.json").read_text())
     assert again["subjects"] == fit.result["subjects"]

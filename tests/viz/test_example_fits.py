@@ -11,7 +11,8 @@ from designstudio.errors import UnknownNameError
 from designstudio.fitting.plan import compare_precision, plan_study
 from designstudio.fitting.predict import compare_prior_means, infer_cost_function, predict_responses
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.viz.fits import draw_fit, draw_fit_costs, draw_fit_predictive, draw_fit_prior_means, write_fit_figures
+from designstudio.viz.files import write_figures
+from designstudio.viz.fits import draw_fit, draw_fit_costs, draw_fit_predictive, draw_fit_prior_means
 from tests.viz.test_calibration import find_picture_faults
 from tests.viz.test_recovery import read_title
 
@@ -129,7 +130,7 @@ def test_a_figure_says_if_its_fit_cannot_be_used(fit):
 
 def test_pooled_fits_have_a_figure_of_shrinkage_and_plans_one_of_precision(pooled_fit, tmp_path):
     precision = compare_precision(pooled_fit, plan_study(pooled_fit), num_datasets=20)
-    names = write_fit_figures(pooled_fit, tmp_path, subjects=["S12"], precision=precision)
+    names = write_figures(draw_fit(pooled_fit, subjects=["S12"], precision=precision), tmp_path)
     expected = {f"subjects_{BEST}", f"shrinkage_{BEST}", "prior_means", "cost_functions_S12", "precision"}
     expected.add(f"predictive_{BEST}_S12")
     assert {name.removesuffix(".png") for name in names} == expected

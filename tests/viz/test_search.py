@@ -11,6 +11,7 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.results import Convergence, Evaluation
 from designstudio.metrics.identifiability import score_identifiability
 from designstudio.metrics.monte_carlo import Score
+from designstudio.runs.search import add_best, write_search
 from designstudio.search.finalists import Finalist, Verification, read_fresh
 from designstudio.search.records import CandidateRecord
 from designstudio.search.results import SearchResult
@@ -21,7 +22,7 @@ from designstudio.viz.figures import save_figure
 from designstudio.viz.fresh import list_fresh, read_fresh_record
 from designstudio.viz.front import compute_front, draw_front
 from designstudio.viz.history import compute_history, draw_history
-from designstudio.viz.search import add_best, draw_search, write_search
+from designstudio.viz.search import draw_search
 from designstudio.viz.search_labels import label_objective, name_variable
 from designstudio.viz.variables import compute_parallel, draw_importance, draw_parallel, plays_role
 from tests.viz.test_calibration import find_picture_faults

@@ -22,8 +22,8 @@ from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_b
 from designstudio.errors import StudioError
 from designstudio.evaluate.preview import Preview
 from designstudio.evaluate.results import Evaluation
-from designstudio.runs.jobs import FINISHED, Job, JobShelf
-from designstudio.runs.jobs.kinds import EVALUATE, STUDY
+from designstudio.runs.jobs import FINISHED, Job, JobStore
+from designstudio.runs.jobs.job import EVALUATE, STUDY
 from designstudio.study import Study, format_study, parse_study, read_study
 from designstudio.study.design import PRESETS, Design
 from designstudio.viz.behavior import draw_behavior
@@ -46,9 +46,9 @@ CURRENT = "this design"
 class DesignPage(Page):
     """Controls on the left; behaviour, posterior, scores and verdict on the right."""
 
-    def __init__(self, choice: DesignChoice, shelf: JobShelf) -> None:
+    def __init__(self, choice: DesignChoice, store: JobStore) -> None:
         super().__init__()
-        self.choice, self._shelf = choice, shelf
+        self.choice, self._store = choice, store
         self.preview: Preview | None = None
         self.checked: Evaluation | None = None
         self.pins: dict[str, Evaluation] = {}
@@ -56,7 +56,7 @@ class DesignPage(Page):
         # Tiles and verdict are one text: no browser can show the tiles of one design above the verdict of another.
         self._summary, self._table = html(""), html("")
         self._behavior, self._posterior = BehaviorFigure(), PosteriorFigure()
-        self.job_card = JobCard(shelf, on_end=self._take_checked)
+        self.job_card = JobCard(store, on_end=self._take_checked)
         self.update()
         choice.param.watch(self.update, [name for name in choice.param if name != "name"])
 
@@ -99,7 +99,7 @@ class DesignPage(Page):
         def begin() -> None:
             study = self.choice.to_study(fidelity=self.fidelity.value, num_datasets=int(self.datasets.value))
             title = f"{study.designs[0].num_trials} trials at {len(study.designs[0].conditions)} levels, {study.cost}"
-            self.attach(self._shelf.begin(EVALUATE, title, {}, files={STUDY: format_study(study)}))
+            self.attach(self._store.begin(EVALUATE, title, {}, files={STUDY: format_study(study)}))
 
         self._try(begin)
 

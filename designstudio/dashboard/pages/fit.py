@@ -16,8 +16,8 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.fit import FitChoice
 from designstudio.dashboard.theme import card, html, side_by_side
 from designstudio.fitting.files import load_fit
-from designstudio.runs.jobs import FINISHED, Job, JobShelf
-from designstudio.runs.jobs.kinds import FIT, PLAN
+from designstudio.runs.jobs import FINISHED, Job, JobStore
+from designstudio.runs.jobs.job import FIT, PLAN
 
 
 class FitPage(Page):
@@ -25,13 +25,13 @@ class FitPage(Page):
 
     Args:
         choice: what the design page works on.
-        shelf: where jobs are.
+        store: where jobs are.
         on_plan: called with the job of a plan when it has ended well; its folder holds a study.
     """
 
-    def __init__(self, choice: DesignChoice, shelf: JobShelf, *, on_plan: Callable[[Job], None]) -> None:
+    def __init__(self, choice: DesignChoice, store: JobStore, *, on_plan: Callable[[Job], None]) -> None:
         super().__init__()
-        self.design, self._shelf = choice, shelf
+        self.design, self._store = choice, store
         self.choice = FitChoice()
         self.table = TableInput(self.choice, self._try)
         self.columns = ColumnEditor(self.choice)
@@ -39,8 +39,8 @@ class FitPage(Page):
         self.reading = html("")
         self.begin = pn.widgets.Button(name="Fit", button_type="primary", height=36, width=120, margin=(8, 6))
         self.begin.on_click(lambda _: self._try(self._begin))
-        self.job_card = JobCard(shelf, on_end=self._take_ended, on_look=lambda _: self._show_choice())
-        self.planner = Planner(shelf, self._try, on_plan)
+        self.job_card = JobCard(store, on_end=self._take_ended, on_look=lambda _: self._show_choice())
+        self.planner = Planner(store, self._try, on_plan)
         self.results = FitResults(self.planner.__panel__())
         self.inputs = pn.Card(
             side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.begin)),
@@ -56,7 +56,7 @@ class FitPage(Page):
         settings = self.choice.to_settings()
         title = f"{self.choice.file}: {', '.join(settings['request']['costs'])}"
         self.results.clear()
-        self.job_card.watch(self._shelf.begin(FIT, title, settings, files=self.choice.list_files()))
+        self.job_card.watch(self._store.begin(FIT, title, settings, files=self.choice.list_files()))
 
     def open(self, job: Job) -> None:
         """Show a fit, finished or not, and the data that it is of."""
@@ -66,8 +66,8 @@ class FitPage(Page):
 
     def _attach_running(self) -> None:
         """A fit that runs is found again by every tab, and so is the fit that is being planned from."""
-        for job in self._shelf.list():
-            source = self._shelf.find(str(job.settings.get("fit", ""))) if job.kind == PLAN else job
+        for job in self._store.list():
+            source = self._store.find(str(job.settings.get("fit", ""))) if job.kind == PLAN else job
             if job.kind in (FIT, PLAN) and job.is_active and source is not None:
                 self.open(source)
                 return

@@ -17,8 +17,9 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.power import PowerChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
-from designstudio.runs.jobs import FINISHED, Job, JobShelf
-from designstudio.runs.jobs.kinds import POWER, POWER_FILE, STUDY
+from designstudio.runs.jobs import FINISHED, Job, JobStore
+from designstudio.runs.jobs.job import POWER, STUDY
+from designstudio.runs.power import CURVES
 from designstudio.study import Study, format_study, read_study
 from designstudio.viz.figures import AXES_INCHES as PRINT_INCHES
 from designstudio.viz.power import LEVELS, draw_power_contours, draw_power_curve
@@ -44,9 +45,9 @@ CONTOURS = (
 class PowerPage(Page):
     """Effect and sizes on the left; the figure, the answer in words and the table on the right."""
 
-    def __init__(self, choice: DesignChoice, shelf: JobShelf) -> None:
+    def __init__(self, choice: DesignChoice, store: JobStore) -> None:
         super().__init__()
-        self.state, self._shelf = PowerChoice(choice), shelf
+        self.state, self._store = PowerChoice(choice), store
         self.power: xr.Dataset | None = None
         self._study: Study | None = None
         self.form = PowerForm(self.state)
@@ -59,8 +60,8 @@ class PowerPage(Page):
         )
         self.target.param.watch(self._take_target, "value")
         self._shown = self._arrange()
-        self.job_card = JobCard(shelf, on_end=self._take_result)
-        for job in shelf.list():
+        self.job_card = JobCard(store, on_end=self._take_result)
+        for job in store.list():
             if job.kind == POWER and job.is_active:
                 self.open(job)
                 break
@@ -68,7 +69,7 @@ class PowerPage(Page):
     def _begin(self) -> None:
         study, settings = self.state.to_study(), self.state.to_settings()
         title = f"{study.goals[0].label}, {self.state.along}"
-        self._attach(self._shelf.begin(POWER, title, settings, files={STUDY: format_study(study)}))
+        self._attach(self._store.begin(POWER, title, settings, files={STUDY: format_study(study)}))
 
     def _attach(self, job: Job) -> None:
         self._empty.visible = False
@@ -153,7 +154,7 @@ def load_power(folder: Path) -> xr.Dataset:
     Raises:
         StudioError: if the folder holds none.
     """
-    path = folder / POWER_FILE
+    path = folder / CURVES
     if not path.exists():
         raise StudioError(f"'{folder.name}' holds no power: compute it again.")
     with xr.open_dataset(path, engine="h5netcdf") as opened:

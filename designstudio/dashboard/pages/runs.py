@@ -13,7 +13,7 @@ from designstudio.core.durations import format_duration
 from designstudio.dashboard.parts.downloads import download_file, download_table
 from designstudio.dashboard.parts.job_card import WORDS
 from designstudio.dashboard.theme import card, html
-from designstudio.runs.jobs import Job, JobShelf
+from designstudio.runs.jobs import Job, JobStore
 
 # Milliseconds between two looks at the folder.
 PERIOD = 2000
@@ -26,9 +26,9 @@ LARGEST = 100_000_000
 class RunsPage(pn.viewable.Viewer):
     """A table of runs; one can be chosen, looked at, opened and taken along."""
 
-    def __init__(self, shelf: JobShelf, *, on_open: Callable[[Job], None]) -> None:
+    def __init__(self, store: JobStore, *, on_open: Callable[[Job], None]) -> None:
         super().__init__()
-        self._shelf, self._on_open = shelf, on_open
+        self._store, self._on_open = store, on_open
         self.chosen = pn.widgets.Select(name="run", options={}, sizing_mode="stretch_width")
         self.open_button = pn.widgets.Button(name="Open", button_type="primary", width=110, height=34)
         self.open_button.on_click(lambda _: self._open())
@@ -40,7 +40,7 @@ class RunsPage(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Look at the folder again."""
-        jobs = self._shelf.list()
+        jobs = self._store.list()
         table = tabulate_jobs(jobs)
         text = _write_table(table) if jobs else (
             "<p class='notice'>Nothing has been run yet. Check a design with simulations, start a search, or fit data: "
@@ -55,7 +55,7 @@ class RunsPage(pn.viewable.Viewer):
             self._show_details()
 
     def _show_details(self, *_: param.parameterized.Event) -> None:
-        job = self._shelf.find(self.chosen.value) if self.chosen.value else None
+        job = self._store.find(self.chosen.value) if self.chosen.value else None
         if job is None:
             self._details.object, self._files.objects = "", []
             return
@@ -71,7 +71,7 @@ class RunsPage(pn.viewable.Viewer):
         self._files.objects = [download_file(path) for path in files]
 
     def _open(self) -> None:
-        job = self._shelf.find(self.chosen.value) if self.chosen.value else None
+        job = self._store.find(self.chosen.value) if self.chosen.value else None
         if job is not None:
             self._on_open(job)
 
@@ -79,7 +79,7 @@ class RunsPage(pn.viewable.Viewer):
         return pn.Column(
             card(
                 html("<h2>Runs</h2>"), self._table,
-                pn.Row(download_table(lambda: tabulate_jobs(self._shelf.list()), "runs"), margin=0),
+                pn.Row(download_table(lambda: tabulate_jobs(self._store.list()), "runs"), margin=0),
             ),
             card(
                 html("<h2>One run</h2>"), pn.Row(self.chosen, self.open_button, margin=0), self._details,

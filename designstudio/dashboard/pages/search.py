@@ -16,8 +16,8 @@ from designstudio.dashboard.state.design import DesignChoice
 from designstudio.dashboard.state.search import FRONT, INFORMATION, SearchChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
-from designstudio.runs.jobs import Job, JobShelf
-from designstudio.runs.jobs.kinds import SEARCH, STUDY
+from designstudio.runs.jobs import Job, JobStore
+from designstudio.runs.jobs.job import SEARCH, STUDY
 from designstudio.search.results import SearchResult
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Study, format_study, read_study
@@ -38,10 +38,10 @@ search and resume it later. A search that runs elsewhere, started from the comma
 class SearchPage(Page):
     """The question on the left; progress, history, front and best designs on the right."""
 
-    def __init__(self, choice: DesignChoice, shelf: JobShelf, *, on_open: Callable[[Study, Design], None]) -> None:
+    def __init__(self, choice: DesignChoice, store: JobStore, *, on_open: Callable[[Study, Design], None]) -> None:
         super().__init__()
         self.state = SearchChoice(choice)
-        self._shelf, self._on_open = shelf, on_open
+        self._store, self._on_open = store, on_open
         self.watch: SearchWatch | None = None
         self._folder: Path | None = None
         self._looked = 0.0
@@ -49,10 +49,10 @@ class SearchPage(Page):
         self.results = SearchResults(on_open=self.open_trial)
         self._empty = html(EMPTY)
         self._shown = pn.Column(self.results, visible=False, sizing_mode="stretch_width", margin=0)
-        self.job_card = JobCard(shelf, on_end=lambda _: self.look(is_forced=True), on_look=lambda _: self.look())
+        self.job_card = JobCard(store, on_end=lambda _: self.look(is_forced=True), on_look=lambda _: self.look())
         self._periodic = pn.state.add_periodic_callback(self.look, period=int(1000 * PAUSE), start=False)
         self._make_widgets()
-        for job in shelf.list():
+        for job in store.list():
             if job.kind == SEARCH and job.is_active:
                 self.open(job)
                 break
@@ -76,10 +76,10 @@ class SearchPage(Page):
         )
         low, high = self.state.trials
         title = f"{aim}, {low if low == high else f'{low} to {high}'} trials"
-        self.open(self._shelf.begin(SEARCH, title, settings, files={STUDY: format_study(study)}))
+        self.open(self._store.begin(SEARCH, title, settings, files={STUDY: format_study(study)}))
 
     def open(self, job: Job) -> None:
-        """Show a search of the shelf, whether it runs or has ended."""
+        """Show a search of the store, whether it runs or has ended."""
 
         def attach() -> None:
             storage = job.settings.get("storage")

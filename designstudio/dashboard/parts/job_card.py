@@ -7,7 +7,7 @@ import panel as pn
 
 from designstudio.core.durations import format_duration, format_estimate
 from designstudio.dashboard.theme import card, html
-from designstudio.runs.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobShelf
+from designstudio.runs.jobs import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job, JobStore
 
 # Milliseconds between two looks.
 PERIOD = 1000
@@ -22,14 +22,14 @@ class JobCard(pn.viewable.Viewer):
 
     def __init__(
         self,
-        shelf: JobShelf,
+        store: JobStore,
         *,
         on_end: Callable[[Job], None] = lambda job: None,
         on_look: Callable[[Job], None] = lambda job: None,
     ) -> None:
         super().__init__()
         self.job: Job | None = None
-        self._shelf, self._on_end, self._on_look = shelf, on_end, on_look
+        self._store, self._on_end, self._on_look = store, on_end, on_look
         self._was_active = False
         self._text = html("")
         # Stripes that move would keep the visitor's processor busy all the time.
@@ -106,7 +106,7 @@ class JobCard(pn.viewable.Viewer):
 
     def _take_up(self) -> None:
         if self.job is not None:
-            self._shelf.start(self.job)
+            self._store.start(self.job)
             self._was_active = True
             self.look()
 

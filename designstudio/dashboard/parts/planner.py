@@ -18,8 +18,9 @@ from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.runs.jobs import FINISHED, Job, JobShelf
-from designstudio.runs.jobs.kinds import PLAN, PRECISION_FILE, STUDY
+from designstudio.runs.jobs import FINISHED, Job, JobStore
+from designstudio.runs.jobs.job import PLAN, STUDY
+from designstudio.runs.plan import PRECISION
 from designstudio.viz.families import name_cost
 from designstudio.viz.precision import draw_precision
 
@@ -32,10 +33,10 @@ class Planner(pn.viewable.Viewer):
     """Begins plans and shows them. `on_plan` is called once when a plan that was waited for has ended well."""
 
     def __init__(
-        self, shelf: JobShelf, attempt: Callable[[Callable[[], Any]], None], on_plan: Callable[[Job], None]
+        self, store: JobStore, attempt: Callable[[Callable[[], Any]], None], on_plan: Callable[[Job], None]
     ) -> None:
         super().__init__()
-        self._shelf, self._attempt, self._on_plan = shelf, attempt, on_plan
+        self._store, self._attempt, self._on_plan = store, attempt, on_plan
         self._source: Job | None = None
         self._is_awaited = False
         self.precision: xr.Dataset | None = None
@@ -43,7 +44,7 @@ class Planner(pn.viewable.Viewer):
         self.datasets = pn.widgets.IntInput(name="simulated participants", value=100, start=10, end=2000, step=50, width=150)
         self.begin = pn.widgets.Button(name="Plan", button_type="primary", height=36, margin=(23, 8))
         self.begin.on_click(lambda _: self._attempt(self._begin))
-        self.job_card = JobCard(shelf, on_end=self._take, on_look=lambda job: self._allow(not job.is_active))
+        self.job_card = JobCard(store, on_end=self._take, on_look=lambda job: self._allow(not job.is_active))
         self._notes, self._table = html(""), html("")
         self.figure = PaperFigure(
             "Planned and achieved precision", "Above the line: fits were less precise than planned.", "precision", self._draw
@@ -65,7 +66,7 @@ class Planner(pn.viewable.Viewer):
             self.cost.value = next(iter(fit.posteriors))
         self._results.visible, self.precision = False, None
         self.job_card.leave()
-        known = (job for job in self._shelf.list() if job.kind == PLAN and job.settings.get("fit") == source.name)
+        known = (job for job in self._store.list() if job.kind == PLAN and job.settings.get("fit") == source.name)
         newest = next(known, None)
         if newest is not None:
             self._watch(newest)
@@ -75,7 +76,7 @@ class Planner(pn.viewable.Viewer):
             raise StudioError("There is no fit to plan from yet.")
         title = f"{self._source.title}: plan for {name_cost(self.cost.value)}"
         settings = {"fit": self._source.name, "cost": self.cost.value, "datasets": int(self.datasets.value or 100)}
-        self._watch(self._shelf.begin(PLAN, title, settings))
+        self._watch(self._store.begin(PLAN, title, settings))
 
     def _watch(self, job: Job) -> None:
         # The design page is not taken over by a plan of yesterday.
@@ -98,10 +99,10 @@ class Planner(pn.viewable.Viewer):
 
     def _show_plan(self, job: Job) -> None:
         try:
-            with xr.open_dataset(job.folder / PRECISION_FILE, engine="h5netcdf") as opened:
+            with xr.open_dataset(job.folder / PRECISION, engine="h5netcdf") as opened:
                 self.precision = opened.load()
-            notes = json.loads((job.folder / "notes.json").read_text())
-        except (OSError, ValueError):
+            notes = json.loads((job.folder / "result.json").read_text())["notes"]
+        except (OSError, ValueError, LookupError):
             raise StudioError(f"The plan {job.title!r} is not whole: plan again.") from None
         items = "".join(f"<li>{escaping.escape(str(note))}</li>" for note in notes)
         self._notes.object = f'<h2>Planned and achieved precision</h2><ul class="verdict">{items}</ul>'

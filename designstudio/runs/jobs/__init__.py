@@ -1,7 +1,7 @@
 """Long work in processes of its own: a folder for each job, which any process may look at, stop or take up again."""
 
 from designstudio.runs.jobs.job import FAILED, FINISHED, LOST, RUNNING, STARTING, STOPPED, Job
-from designstudio.runs.jobs.shelf import JobShelf, runs_folder
+from designstudio.runs.jobs.store import JobStore, runs_folder
 
 __all__ = [
     "FAILED",
@@ -11,6 +11,6 @@ __all__ = [
     "STARTING",
     "STOPPED",
     "Job",
-    "JobShelf",
+    "JobStore",
     "runs_folder",
 ]

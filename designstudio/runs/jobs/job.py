@@ -33,6 +33,9 @@ JOB, PROGRESS, OUTCOME, LOG, STOP, LOCK, PID = (
     ".working",
     ".pid",
 )
+EVALUATE, SEARCH, POWER, FIT, PLAN = "evaluate", "search", "power", "fit", "plan"
+# The study that a job is about, as its door has written it.
+STUDY = "study.toml"
 STARTING, RUNNING, FINISHED, FAILED, STOPPED, LOST = "starting", "running", "finished", "failed", "stopped", "lost"
 # Seconds within which a process that was started must have taken its lock.
 PATIENCE = 90.0

@@ -29,23 +29,23 @@ class Reporter:
     """Writes how far the job is, and hears whether it should stop."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._told = folder, 0.0
+        self._folder, self._reported = folder, 0.0
 
     def should_stop(self) -> bool:
         """Whether somebody wants the job to end."""
         return (self._folder / STOP).exists()
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Write it down, unless that was done a moment ago."""
         now = time.monotonic()
-        if progress.is_done or now - self._told > PERIOD:
-            self._told = now
+        if progress.is_done or now - self._reported > PERIOD:
+            self._reported = now
             # Details are for those who are told, not for files.
             write_json(self._folder / PROGRESS, {**progress._asdict(), "details": {}})
 
-    def tell_or_stop(self, progress: Progress) -> None:
+    def report_or_stop(self, progress: Progress) -> None:
         """For work that keeps what it has finished, and can be left at any time."""
-        self.tell(progress)
+        self.report(progress)
         if self.should_stop():
             raise StopRequested
 
@@ -72,7 +72,7 @@ def work(folder: Path) -> int:
 
 
 def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
-    reporter.tell(Progress())
+    reporter.report(Progress())
     try:
         from designstudio.core.configuration import configure  # noqa: PLC0415  (the lock comes first: this takes seconds)
         from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415

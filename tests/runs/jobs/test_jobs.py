@@ -7,16 +7,16 @@ import time
 import pytest
 
 from designstudio.errors import StudioError
-from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobShelf
+from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobStore
 from designstudio.runs.jobs import job as job_module
-from designstudio.runs.jobs.kinds import EVALUATE, STUDY
+from designstudio.runs.jobs.job import EVALUATE, STUDY
 from designstudio.study import format_study, read_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    return JobShelf(tmp_path / "runs")
+def store(tmp_path):
+    return JobStore(tmp_path / "runs")
 
 
 def wait_for(condition, seconds=300):
@@ -30,40 +30,40 @@ def write_study(**changes):
     return format_study(make_study(designs=(TWO_LEVELS,), **changes))
 
 
-def test_a_job_does_what_the_command_line_does_and_leaves_it_in_its_folder(shelf):
+def test_a_job_does_what_the_command_line_does_and_leaves_it_in_its_folder(store):
     text = write_study(fidelity="importance", num_datasets=20)
-    job = shelf.begin(EVALUATE, "a <title>", {}, files={STUDY: text})
+    job = store.begin(EVALUATE, "a <title>", {}, files={STUDY: text})
     wait_for(lambda: not job.is_active)
     assert (job.state, job.message) == (FINISHED, ""), job.read_log()
     assert (job.folder / "result.json").exists()
     assert job.progress.num_done == job.progress.num_total or job.progress.stage == "drawing figures"
-    assert [found.name for found in shelf.list()] == [job.name]
-    assert shelf.find(job.name).title == "a <title>"
+    assert [found.name for found in store.list()] == [job.name]
+    assert store.find(job.name).title == "a <title>"
 
 
-def test_a_job_is_stopped_and_taken_up_again(shelf):
-    job = shelf.begin(EVALUATE, "long", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
+def test_a_job_is_stopped_and_taken_up_again(store):
+    job = store.begin(EVALUATE, "long", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
     wait_for(job.is_locked)
     job.ask_to_stop()
     wait_for(lambda: not job.is_active or job.end_if_overdue())
     assert job.state in (STOPPED, LOST)
     (job.folder / STUDY).write_text(write_study(fidelity="information", num_datasets=20))
-    shelf.start(job)
+    store.start(job)
     wait_for(lambda: not job.is_active)
     assert job.state == FINISHED, job.read_log()
 
 
-def test_a_killed_job_is_said_to_be_interrupted(shelf, monkeypatch):
+def test_a_killed_job_is_said_to_be_interrupted(store, monkeypatch):
     monkeypatch.setattr(job_module, "PATIENCE", 0.0)
-    job = shelf.begin(EVALUATE, "killed", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
+    job = store.begin(EVALUATE, "killed", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
     wait_for(lambda: job.is_locked() and (job.folder / ".pid").exists())
     os.kill(int((job.folder / ".pid").read_text()), signal.SIGKILL)
     wait_for(lambda: job.state == LOST)
     assert "Resume it" in job.message
 
 
-def test_a_wrong_study_fails_with_the_sentence_of_the_command_line(shelf):
-    job = shelf.begin(EVALUATE, "wrong", {}, files={STUDY: 'cost = "quadratc"\n'})
+def test_a_wrong_study_fails_with_the_sentence_of_the_command_line(store):
+    job = store.begin(EVALUATE, "wrong", {}, files={STUDY: 'cost = "quadratc"\n'})
     wait_for(lambda: not job.is_active)
     assert job.state == FAILED
     with pytest.raises(StudioError) as error:
@@ -71,16 +71,16 @@ def test_a_wrong_study_fails_with_the_sentence_of_the_command_line(shelf):
     assert job.message == str(error.value)
 
 
-def test_names_from_an_address_lead_nowhere_else(shelf, tmp_path):
+def test_names_from_an_address_lead_nowhere_else(store, tmp_path):
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "job.json").write_text('{"kind": "evaluate"}')
-    assert shelf.find("../secret") is None
-    assert shelf.find("") is None
-    job = shelf.prepare(EVALUATE, "t", {}, files={"../../escape.txt": "x"})
+    assert store.find("../secret") is None
+    assert store.find("") is None
+    job = store.prepare(EVALUATE, "t", {}, files={"../../escape.txt": "x"})
     assert (job.folder / "escape.txt").exists()
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StudioError, match="choose another folder with --runs"):
-        JobShelf(tmp_path / "file").begin(EVALUATE, "t", {})
+        JobStore(tmp_path / "file").begin(EVALUATE, "t", {})

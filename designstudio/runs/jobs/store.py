@@ -27,7 +27,7 @@ def runs_folder() -> Path:
     return Path(configured) if configured else Path(platformdirs.user_data_dir("designstudio")) / "runs"
 
 
-class JobShelf:
+class JobStore:
     """The jobs of one folder."""
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -10,8 +10,8 @@ from designstudio.inference.posterior import load_posterior, save_posterior
 FINGERPRINT = "fingerprint"
 
 
-class Shelf:
-    """Posteriors by kind and cost; without a folder, nothing is kept."""
+class PosteriorCache:
+    """Posteriors by kind and cost; without a folder, nothing is remembered."""
 
     def __init__(self, folder: Path | None) -> None:
         if folder is not None and folder.exists() and not folder.is_dir():

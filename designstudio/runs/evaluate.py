@@ -1,0 +1,105 @@
+"""`evaluate`: simulate, fit and score every design of a study."""
+
+import dataclasses
+from pathlib import Path
+
+from designstudio.core.durations import format_estimate
+from designstudio.core.files import replace_file, write_json
+from designstudio.core.progress import ProgressCallback, report_stage
+from designstudio.core.run_record import AGAIN, STUDY
+from designstudio.core.tables import write_csv
+from designstudio.evaluate.example import fit_example
+from designstudio.evaluate.run import estimate_seconds
+from designstudio.evaluate.study import StudyResult, evaluate_study
+from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
+from designstudio.study import Study
+
+# Work that takes longer than this, in seconds, is announced.
+LONG = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluateRequest:
+    """What is to be evaluated.
+
+    Attributes:
+        study: the question, or its file.
+        fidelity: in place of the study's.
+        num_datasets: simulated participants for each design, in place of the study's.
+        seed: of everything random, in place of the study's.
+        folder: where scores, summaries and figures are written; nowhere if None.
+        cost_file: a user's file of costs, which is executed.
+    """
+
+    study: Study | Path | str
+    fidelity: str | None = None
+    num_datasets: int | None = None
+    seed: int | None = None
+    folder: Path | None = None
+    cost_file: Path | None = None
+
+
+def run_evaluate(
+    request: EvaluateRequest, *, progress: ProgressCallback | None = None, notify: Notify = ignore
+) -> StudyResult:
+    """Evaluate all designs, and write the folder of the run.
+
+    Args:
+        request: what is to be evaluated.
+        progress: called as work gets done; what it raises ends the work, of which finished blocks are kept.
+        notify: told how long it will take, if that is long.
+    """
+    use_cost_file(request.cost_file)
+    check_folder(request.folder)
+    study = resolve_study(request.study)
+    study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
+    seconds = estimate_seconds(study)
+    if seconds > LONG:
+        what = f"{len(study.designs)} designs, {study.num_datasets} data sets each, by {study.fidelity}"
+        notify(f"{what}: {format_estimate(seconds)}.")
+    report_stage(progress, "compiling")
+    result = evaluate_study(study, progress=progress)
+    if request.folder is not None:
+        report_stage(progress, "drawing figures")
+        write_evaluation(result, request.folder, cost_file=request.cost_file)
+    return result
+
+
+def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:
+    """Write the folder of an evaluation; returns the names of its files.
+
+    Scores are JSON and CSV, summaries netCDF, figures PNG and SVG, of which the PNG files are named.
+    """
+    from designstudio.viz.evaluation import draw_evaluation  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.files import write_figures  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "result.json", result.as_dict())
+    write_csv(folder / "scores.csv", list_scores(result))
+    names = ["result.json", "scores.csv"]
+    for evaluation in result.evaluations:
+        names.append(f"{evaluation.design.name}.nc")
+        with replace_file(folder / names[-1]) as part:
+            evaluation.summaries.to_netcdf(part, engine="h5netcdf")
+    examples = {design.name: fit_example(result.study, design) for design in result.study.designs}
+    names += write_figures(draw_evaluation(result, examples), folder)
+    first = result.evaluations[0]
+    study = result.study.replace(fidelity=first.fidelity, num_datasets=first.num_datasets)
+    command = ["designstudio", "evaluate", STUDY, "--out", AGAIN]
+    return keep_run(folder, command, study=study, cost_file=cost_file, files=names)
+
+
+def list_scores(result: StudyResult) -> list[dict[str, str]]:
+    """One row a score."""
+    return [
+        {
+            "design": evaluation.design.name,
+            "quantity": quantity,
+            "score": name,
+            "value": f"{value:.6g}",
+            "mcse": f"{mcse:.2g}",
+        }
+        for evaluation in result.evaluations
+        for quantity, scores in evaluation.recovery.items()
+        for name, (value, mcse) in scores.items()
+    ]

@@ -1,0 +1,140 @@
+"""`fit`: which cost explains these participants, and what are their parameters?"""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import xarray as xr
+
+from designstudio.core.files import replace_file
+from designstudio.core.progress import ProgressCallback, report_stage
+from designstudio.core.run_record import AGAIN, name_from
+from designstudio.fitting.files import REQUEST, RESULT, TRIALS, save_fit
+from designstudio.fitting.posterior_cache import locate
+from designstudio.fitting.reading import LoadedData, example_path, read_data
+from designstudio.fitting.reading.load import MIN_TRIALS
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.run import fit_subjects
+from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
+from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, use_cost_file
+
+EXAMPLE = "example"
+
+
+@dataclasses.dataclass(frozen=True)
+class FitDataRequest:
+    """What is to be fitted to which data.
+
+    Attributes:
+        data: a table, a Psych-DS or BIDS folder, the word `example`, or data that were read already.
+        fit: costs, fixed values and settings.
+        chooses_conditions: whether parameters that differ between conditions are chosen, if `fit` names none.
+        columns: the data's own names of columns, by role.
+        where: which rows to keep.
+        unit: of stimulus and response.
+        min_trials: subjects with fewer trials are left out.
+        name: of the data; by default that of the file.
+        folder: where posteriors, results and figures are written, and costs that were finished before are found.
+        cost_file: a user's file of costs, which is executed.
+    """
+
+    data: LoadedData | Path | str
+    fit: FitRequest = dataclasses.field(default_factory=FitRequest)
+    chooses_conditions: bool = True
+    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    where: tuple[str, ...] = ()
+    unit: str | None = None
+    min_trials: int = MIN_TRIALS
+    name: str | None = None
+    folder: Path | None = None
+    cost_file: Path | None = None
+
+
+def run_fit(request: FitDataRequest, *, progress: ProgressCallback | None = None, notify: Notify = ignore) -> EmpiricalFit:
+    """Fit every participant under every cost, and write the folder of the run.
+
+    Args:
+        request: what is to be fitted.
+        progress: called as work gets done; what it raises ends the work, of which finished costs are kept.
+        notify: told what was read and what was chosen.
+    """
+    use_cost_file(request.cost_file)
+    check_folder(request.folder)
+    loaded, name = _load(request)
+    fit, notes = choose_conditions(request.fit, loaded) if request.chooses_conditions else (request.fit, [])
+    for sentence in (*loaded.report.sentences(), *notes):
+        notify(sentence)
+    report_stage(progress, "compiling")
+    result = fit_subjects(loaded, fit, name=name, folder=request.folder, progress=progress)
+    if request.folder is not None:
+        report_stage(progress, "drawing figures")
+        _write_fit(result, request, request.folder)
+    return result
+
+
+def _load(request: FitDataRequest) -> tuple[LoadedData, str]:
+    if isinstance(request.data, LoadedData):
+        return request.data, request.name or "data"
+    path = example_path() if request.data == EXAMPLE else Path(request.data)
+    reading = {"columns": request.columns, "where": request.where, "unit": request.unit, "min_trials": request.min_trials}
+    return read_data(path, **reading), path.stem if request.name is None else request.name  # type: ignore[arg-type]
+
+
+def choose_conditions(request: FitRequest, loaded: LoadedData) -> tuple[FitRequest, list[str]]:
+    """What differs between conditions: what was asked for, or else what an expert would choose; and what to know of it."""
+    if request.per_condition or loaded.report.num_conditions < 2 or "sigma" in request.fixed:
+        return request, []
+    notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
+    ratio = compare_stimuli(loaded.trials)
+    if ratio > OTHER_STIMULI:
+        notes.append(
+            f"But their mean stimuli differ by a factor of {ratio:.2f}: if people can expect other stimuli in each, "
+            "--per-condition mu_0 is the better choice."
+        )
+    return dataclasses.replace(request, per_condition=("sigma",)), notes
+
+
+def _write_fit(result: EmpiricalFit, request: FitDataRequest, folder: Path) -> None:
+    """Posteriors, results, figures, and the command that repeats the fit."""
+    from designstudio.viz import fits  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.files import write_figures  # noqa: PLC0415
+
+    save_fit(result, folder)
+    names = [RESULT, REQUEST, TRIALS]
+    names += [locate(folder, "posterior", cost).name for cost in result.posteriors]
+    names += [locate(folder, "pooled", cost).name for cost in result.pooled]
+    figures = write_figures(fits.draw_fit(result), folder)
+    fixed = {name: _write_fixed(name, value, folder) for name, value in result.request.fixed.items()}
+    names += [text for text in fixed.values() if text.endswith(".csv")]
+    # What only Python can ask has no command.
+    is_repeatable = not isinstance(request.data, LoadedData) and not result.request.priors
+    command = _write_command(result.request, request, fixed, folder) if is_repeatable else []
+    keep_run(folder, command, cost_file=request.cost_file if is_repeatable else None, files=[*names, *figures])
+
+
+def _write_fixed(name: str, value: float | xr.DataArray, folder: Path) -> str:
+    """A known value as a command names it: a number, or a table in the folder."""
+    if not isinstance(value, xr.DataArray):
+        return repr(float(value))
+    file = f"fixed_{name}.csv"
+    with replace_file(folder / file) as part:
+        value.rename(name).to_dataframe()[[name]].reset_index().to_csv(part, index=False)
+    return file
+
+
+def _write_command(fit: FitRequest, request: FitDataRequest, fixed: Mapping[str, str], folder: Path) -> list[str]:
+    """The command that repeats a fit: what was chosen for the user is in it, too."""
+    data = str(request.data)
+    command = ["designstudio", "fit", data if data == EXAMPLE else name_from(data, folder)]
+    command += ["--costs", ",".join(fit.costs), "--per-condition", ",".join(fit.per_condition) or "none"]
+    pairs = [("--where", text) for text in request.where]
+    pairs += [("--column", f"{role}={column}") for role, column in request.columns.items()]
+    pairs += [("--fixed", f"{name}={text}") for name, text in fixed.items()]
+    command += [part for pair in pairs for part in pair]
+    command += ["--unit", request.unit] if request.unit is not None else []
+    command += ["--min-trials", str(request.min_trials), "--method", fit.settings.method]
+    command += ["--draws", str(fit.settings.num_draws), "--seed", str(fit.seed)]
+    command += ["--pool"] if fit.pools else []
+    command += [part for path in fit.actors.values() for part in ("--actor", name_from(path, folder))]
+    return [*command, "--out", AGAIN]

@@ -1,0 +1,100 @@
+"""`power`: what more trials or participants would buy."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from designstudio.core.files import replace_file, write_json
+from designstudio.core.progress import ProgressCallback, report_stage
+from designstudio.core.run_record import AGAIN, STUDY
+from designstudio.errors import StudioError
+from designstudio.evaluate.curves import PowerCurves, map_power, trace_power
+from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
+from designstudio.study import Study
+
+TRIALS = "trials"
+CURVES, TABLE = "power.nc", "power.csv"
+
+
+@dataclasses.dataclass(frozen=True)
+class PowerRequest:
+    """Along what power is to be computed.
+
+    Attributes:
+        study: the question, with goals, or its file.
+        along: `trials`, `participants`, a level such as `sigma[1]`, or a field of the stimuli such as `stimuli.high`.
+        values: of that variable.
+        participants: numbers of participants, for power over participants and trials; `along` is `trials` then.
+        design: name of the design to vary; by default the study's first.
+        fidelity: in place of the study's.
+        num_datasets: simulated participants for each point, in place of the study's.
+        seed: of everything random, in place of the study's.
+        folder: where curves and figure are written; nowhere if None.
+        cost_file: a user's file of costs, which is executed.
+    """
+
+    study: Study | Path | str
+    along: str = TRIALS
+    values: Sequence[float] = (30, 60, 120, 240)
+    participants: Sequence[int] | None = None
+    design: str | None = None
+    fidelity: str | None = None
+    num_datasets: int | None = None
+    seed: int | None = None
+    folder: Path | None = None
+    cost_file: Path | None = None
+
+
+def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None) -> PowerCurves:
+    """The chance to reach each goal of a study along a variable of its design; writes the folder of the run.
+
+    Args:
+        request: along what.
+        progress: called as work gets done; what it raises ends the work, of which finished blocks are kept.
+    """
+    use_cost_file(request.cost_file)
+    check_folder(request.folder)
+    study = resolve_study(request.study)
+    study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
+    design = study.choose_design(request.design)
+    report_stage(progress, "compiling")
+    if request.participants is None:
+        points = trace_power(study, design, request.along, list(request.values), progress=progress)
+    else:
+        if request.along != TRIALS:
+            raise StudioError(f"--participants goes with --along trials, but --along {request.along} was given.")
+        trials, participants = ([int(v) for v in values] for values in (request.values, request.participants))
+        points = map_power(study, design, trials=trials, participants=participants, progress=progress)
+    result = PowerCurves(study, design, points)
+    if request.folder is not None:
+        report_stage(progress, "drawing figures")
+        _write_power(result, request, request.folder)
+    return result
+
+
+def describe_power(result: PowerCurves) -> dict[str, Any]:
+    """Power as plain data, for JSON."""
+    return {"design": result.design.name, "points": result.points.to_dataframe().reset_index().to_dict("records")}
+
+
+def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> None:
+    """Curves as netCDF, CSV and JSON, and their figure."""
+    from designstudio.viz.files import write_figures  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.power import draw_power  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "result.json", describe_power(result))
+    with replace_file(folder / CURVES) as part:
+        result.points.to_netcdf(part, engine="h5netcdf")
+    with replace_file(folder / TABLE) as part:
+        result.to_frame().to_csv(part, index=False)
+    names = ["result.json", CURVES, TABLE, *write_figures({"power": draw_power(result.points)}, folder)]
+    command = ["designstudio", "power", STUDY, "--design", result.design.name, "--along", request.along]
+    command += ["--values", _join(request.values)]
+    command += [] if request.participants is None else ["--participants", _join(request.participants)]
+    keep_run(folder, [*command, "--out", AGAIN], study=result.study, cost_file=request.cost_file, files=names)
+
+
+def _join(values: Sequence[float]) -> str:
+    return ",".join(f"{value:.12g}" for value in values)
