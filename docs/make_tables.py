@@ -12,6 +12,13 @@ from pathlib import Path
 from designstudio.metrics import available_metrics
 from designstudio.metrics.base import GOAL, PARAMETERS, QUANTITY, WHOLE
 from designstudio.model.costs import available_costs
+from designstudio.model.priors import PRIOR_FAMILIES
+from designstudio.study.schema.context import Context
+from designstudio.study.schema.document import SETTINGS, document_record
+from designstudio.study.schema.kinds import Field
+from designstudio.study.schema.record import Record
+from designstudio.study.schema.toml_text import write_value
+from designstudio.study.stimuli import DISTRIBUTIONS
 
 DOCS = Path(__file__).parent
 
@@ -32,6 +39,67 @@ def list_metrics(scope: str) -> list[str]:
     return write_table(("metric", "in files", "better", "what it is", "what it does not say"), rows)
 
 
+def list_priors() -> list[str]:
+    """Every family of priors, how it is written and what it is."""
+    rows = [(f"`{family.example}`", first_sentence(family)) for family in PRIOR_FAMILIES.values()]
+    return write_table(("in a study file", "what it is"), rows)
+
+
+def list_distributions() -> list[str]:
+    """Every distribution of stimuli, what it takes and what it is."""
+    rows = [
+        (f"`{name}`", ", ".join(f"`{setting}`" for setting in of.settings), "yes" if of.is_range else "", first_sentence(of))
+        for name, of in DISTRIBUTIONS.items()
+    ]
+    return write_table(("distribution", "takes", "can be searched", "what it is"), rows)
+
+
+def list_parameters() -> list[str]:
+    """Every parameter of every cost."""
+    costs, rows = available_costs().values(), []
+    for name, parameter in Context.any().fitted.items():
+        having = [cost.name for cost in costs if any(own.name == name for own in cost.all_parameters)]
+        of = "every cost" if len(having) == len(costs) else ", ".join(having)
+        rows.append((f"`{name}`", parameter.meaning, parameter.unit, of))
+    return write_table(("parameter", "what it is", "unit", "of"), rows)
+
+
+def list_keys(path: str) -> list[str]:
+    """The keys of a section of the study file: what each says, what may stand there, and what holds if it is left out."""
+    record = document_record(Context.any())
+    for key in path.split("."):
+        field = next((field for field in record.fields if field.key == key), None)
+        record = (field and field.kind.table()) or record
+    fields = [field for field in record.fields if path != ABOVE or field.key in SETTINGS]
+    own = [field for field in fields if field.key not in Context.any().fitted]
+    rows = [(f"`{field.key}`", _explain(field), field.kind.words, _name_default(record, field)) for field in own]
+    # Whatever may stand under one parameter may under all.
+    for field in [field for field in fields if field not in own][:1]:
+        rows += [("a parameter, such as `mu_0`", "See the table of parameters.", field.kind.words, "")]
+    return write_table(("key", "what it says", "what may stand there", "by default"), rows)
+
+
+def _explain(field: Field) -> str:
+    return f"{field.doc} ({field.unit})" if field.unit else field.doc
+
+
+def _name_default(record: Record, field: Field) -> str:
+    default = record.default(field)
+    return "needed" if field.is_required else "" if default is None else f"`{write_value(default)}`"
+
+
+def first_sentence(thing: object) -> str:
+    """The first line of a docstring."""
+    return (thing.__doc__ or "").splitlines()[0]
+
+
+# Sections of the study file whose keys are listed, and what stands above the first of them.
+ABOVE = "settings"
+SECTIONS = (ABOVE, "population", "analysis", "analysis.priors", "analysis.known", "goals", "stimuli", "designs",
+            "designs.conditions", "search", "search.objectives", "search.constraints", "search.space",
+            "search.space.stimuli")  # fmt: skip
+STUDY_FILE = "reference/study-file.md"
+
 # By the name between the comments: the page and what is written there.
 TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "costs": ("explanation/model.md", list_costs),
@@ -39,6 +107,10 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
         f"metrics of {name}": ("explanation/scores.md", functools.partial(list_metrics, scope))
         for name, scope in {"quantities": QUANTITY, "posteriors": PARAMETERS, "goals": GOAL, "designs": WHOLE}.items()
     },
+    "parameters": (STUDY_FILE, list_parameters),
+    "priors": (STUDY_FILE, list_priors),
+    "distributions": (STUDY_FILE, list_distributions),
+    **{f"keys of {path}": (STUDY_FILE, functools.partial(list_keys, path)) for path in SECTIONS},
 }
 
 

@@ -78,8 +78,11 @@ class Conditions(Kind):
     def write(self, value: Sequence[Condition]) -> list[Any]:
         return [condition_record(self.context).write(condition) for condition in value]
 
+    def table(self) -> Record:
+        return condition_record(self.context)
+
     def schema(self) -> JsonSchema:
-        return {"type": "array", "items": condition_record(self.context).schema(), "minItems": 1}
+        return {"type": "array", "items": self.table().schema(), "minItems": 1}
 
 
 def design_record(context: Context) -> Record:
@@ -127,8 +130,8 @@ class DesignTable(Kind):
     def write(self, value: Design) -> dict[str, Any]:
         return design_record(self.context).write(value)
 
-    def list_fields(self) -> tuple[Field, ...]:
-        return design_record(self.context).fields
+    def table(self) -> Record:
+        return design_record(self.context)
 
     def schema(self) -> JsonSchema:
         return {"oneOf": [design_record(self.context).schema(), preset_record().schema()]}

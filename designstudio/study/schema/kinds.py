@@ -8,9 +8,12 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from designstudio.study.schema.entry import Entry
+
+if TYPE_CHECKING:
+    from designstudio.study.schema.record import Record
 
 # Counts and seeds become 32-bit numbers.
 LARGEST_WHOLE_NUMBER = 2**31 - 1
@@ -43,9 +46,9 @@ class Kind(ABC):
         """The value as plain data, such that `read` gives it back."""
         return value
 
-    def list_fields(self) -> tuple["Field", ...]:
-        """The keys of a table, or of the tables of a list; none for everything else."""
-        return ()
+    def table(self) -> "Record | None":
+        """The keys of a table, or of the tables of a list; None for everything else."""
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,8 +211,8 @@ class ListOf(Kind):
     def write(self, value: Collection[Any]) -> list[Any]:
         return [self.kind.write(item) for item in value]
 
-    def list_fields(self) -> tuple["Field", ...]:
-        return self.kind.list_fields()
+    def table(self) -> "Record | None":
+        return self.kind.table()
 
     def schema(self) -> JsonSchema:
         return {"type": "array", "items": self.kind.schema()}
@@ -226,6 +229,7 @@ class Field:
         attribute: of the object that the table describes; by default the key.
         unit: what a number is measured in.
         is_required: whether it must be there.
+        default: what holds if it is left out, where that is not the attribute's default.
         hides_default: whether it is left out where it says what holds anyway.
         get: takes the value from the object; by default the attribute.
         layout: written in one line, as a list with a line for each entry, as a section of its own, or as several of them.
@@ -238,6 +242,7 @@ class Field:
     attribute: str = ""
     unit: str = ""
     is_required: bool = False
+    default: Any = None
     hides_default: bool = False
     get: Callable[[Any], Any] | None = None
     layout: str = INLINE

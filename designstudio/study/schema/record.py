@@ -49,11 +49,13 @@ class Record(Kind):
         required = [field.key for field in self.fields if field.is_required]
         return table | ({"required": required} if required else {})
 
-    def list_fields(self) -> tuple[Field, ...]:
-        return self.fields
+    def table(self) -> "Record":
+        return self
 
     def default(self, field: Field) -> Any:
         """What holds if a key is left out; None if nothing does, or nothing that can be written."""
+        if field.default is not None:
+            return field.default
         for own in dataclasses.fields(self.of) if dataclasses.is_dataclass(self.of) else ():
             if own.name == field.name and own.default is not dataclasses.MISSING and not is_empty(own.default):
                 return field.kind.write(own.default)

@@ -34,6 +34,7 @@ from designstudio.study.space import DIMENSIONS, Choice, Range, Space, Variable,
 from designstudio.study.study import FIDELITIES
 
 _STIMULI = "stimuli."
+_LIKE = 'a value, { range = [0.05, 0.35] } or { choice = ["uniform", "log-uniform"] }'
 
 
 def search_record(context: Context) -> Record:
@@ -126,7 +127,8 @@ def _variable_field(name: str) -> Field:
             check_variable(name, variable)
 
     kind = SearchVariable(value, check, is_whole=dimension.is_whole)
-    return Field(key, kind, dimension.doc, unit=dimension.unit, get=lambda space: space.variables.get(name))
+    default, get = dimension.default, lambda space: space.variables.get(name)
+    return Field(key, kind, dimension.doc, unit=dimension.unit, default=default, get=get)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,11 +147,11 @@ class SearchVariable(Kind):
 
     @property
     def words(self) -> str:
-        return 'a value, { range = [0.05, 0.35] } or { choice = ["uniform", "log-uniform"] }'
+        return f"{self.value.words}; or a range or choice of them"
 
     def read(self, entry: Entry) -> Variable:
         if isinstance(entry.value, list):
-            raise entry.refuse(self.words)
+            raise entry.refuse(_LIKE)
         variable = self._read_table(entry) if isinstance(entry.value, dict) else _read_option(entry)
         self.check(entry, variable)
         return variable
@@ -173,9 +175,9 @@ class SearchVariable(Kind):
         return {"anyOf": [value, *tables]}
 
     def _read_table(self, entry: Entry) -> Variable:
-        table = entry.table(("range", "step", "choice"), like=self.words)
+        table = entry.table(("range", "step", "choice"), like=_LIKE)
         if ("range" in table) == ("choice" in table):
-            raise entry.error(f"This needs either a range or a choice. Write {self.words}.")
+            raise entry.error(f"This needs either a range or a choice. Write {_LIKE}.")
         with entry.explain():
             if "choice" in table:
                 if "step" in table:
@@ -236,7 +238,7 @@ class ObjectiveTable(Kind):
     def words(self) -> str:
         return 'a table such as { score = "rmse", of = ["beta"] }'
 
-    def record(self, score: str = "") -> Record:
+    def table(self, score: str = "") -> Record:
         """The keys, for a score that is known already."""
         limits = {"at_most": "It must not be larger.", "at_least": "It must not be smaller."}
         fields = (
@@ -249,7 +251,7 @@ class ObjectiveTable(Kind):
     def read(self, entry: Entry) -> Objective | Constraint:
         table = entry.value if isinstance(entry.value, dict) else {}
         score = Name("score", list_objective_names()).read(entry.child("score")) if "score" in table else ""
-        found: Objective | Constraint = self.record(score).read(entry)
+        found: Objective | Constraint = self.table(score).read(entry)
         return found
 
     def write(self, value: Objective | Constraint) -> Any:
@@ -260,7 +262,7 @@ class ObjectiveTable(Kind):
 
     def schema(self) -> JsonSchema:
         limits = {"anyOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]} if self.is_limited else {}
-        return self.record().schema() | limits
+        return self.table().schema() | limits
 
     def _build(self, score: str, of: tuple[str, ...] = (), **ends: float) -> Objective | Constraint:
         if get_metric(score).scope == GOAL and not self.context.goals:

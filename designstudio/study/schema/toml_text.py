@@ -76,7 +76,8 @@ def write_table(
         header: the line above it, in brackets.
         comment: stands above the header.
     """
-    fields = {field.key: field for field in kind.list_fields()}
+    record = kind.table()
+    fields = {field.key: field for field in record.fields} if record else {}
     lines: list[str] = []
     below: list[list[str]] = []
     for key, value in table.items():
