@@ -16,7 +16,6 @@ import xarray as xr
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.fitting.left_out import choose_num_draws, leave_out
 from designstudio.fitting.units import count_trials
-from designstudio.inference.batches import CHUNK_SIZE
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.run import fit_datasets
@@ -62,17 +61,18 @@ def fit_condition_groups(
     for group in _divide(trials, settings):
         part = group.take_trials(trials)
         narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
+        own = dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False)
         tree = fit_datasets(
             narrow,
             part,
             fixed=part_fixed,
-            settings=dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False),
+            settings=own,
             seed=seed,
             progress=counter.of_part(num_done),
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, group)
-        loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, batch_size=batch_size)
+        loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, settings=own)
         at = np.ix_(group.datasets, np.arange(part.sizes["trial"]))
         elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
         _collect(stats, tree["sample_stats"].to_dataset(), group, num_datasets)
@@ -116,7 +116,7 @@ def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
     num_devices = jax.local_device_count()
     smallest = SMALLEST_CHUNK if trials.sizes["trial"] <= FEW_TRIALS else 1
     per_device = max(smallest, -(-trials.sizes["dataset"] // num_devices))
-    num_chunks = -(-per_device // CHUNK_SIZE)
+    num_chunks = -(-per_device // settings.chunk_size)
     most = -(-settings.batch_size // num_devices) * num_devices
     return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
 

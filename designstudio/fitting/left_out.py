@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.inference.batches import compute_pointwise, iterate_batches
+from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import PointwiseLeaveOneOut, leave_each_out
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
@@ -31,13 +32,13 @@ def leave_out(
     posterior: xr.Dataset,
     *,
     fixed: Mapping[str, xr.DataArray],
-    batch_size: int,
+    settings: FitSettings,
 ) -> PointwiseLeaveOneOut:
     """PSIS-LOO of every trial.
 
     Args:
         model: what was fitted. trials: to what. posterior: the draws. fixed: values that were known.
-        batch_size: data sets at once.
+        settings: how many data sets at once.
     """
     observations = pack_trials(trials, model, fixed)
     num_chains, num_draws = posterior.sizes["chain"], posterior.sizes["draw"]
@@ -46,10 +47,11 @@ def leave_out(
     used = np.arange(num_used) * (num_draws // num_used)
     draws = {str(name): array.values[:, :, used] for name, array in posterior.data_vars.items()}
     parts: list[PointwiseLeaveOneOut] = []
-    for places, is_wanted in iterate_batches(trials.sizes["dataset"], batch_size):
+    for places, is_wanted in iterate_batches(trials.sizes["dataset"], settings.batch_size):
         values = {name: array[places] for name, array in draws.items()}
         batch = jax.tree.map(operator.itemgetter(places), observations)
-        found = np.asarray(compute_pointwise(model, batch, values, is_wanted=is_wanted))[is_wanted]
+        pointwise = compute_pointwise(model, batch, values, chunk_size=settings.chunk_size, is_wanted=is_wanted)
+        found = np.asarray(pointwise)[is_wanted]
         # Dealt out to the devices like cards; back in order.
         order = np.argsort(places[is_wanted])
         chosen = trials.isel(dataset=places[is_wanted][order])

@@ -24,8 +24,6 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
 DATASET = "dataset"
-# Data sets that a device works on at once: enough to keep it busy, few enough for its cache.
-CHUNK_SIZE = 10
 
 
 class ImportanceBatch(NamedTuple):
@@ -91,10 +89,11 @@ def compute_pointwise(
     observations: Observations,
     values: dict[str, Float[Array, "dataset chain draw ..."]],
     *,
+    chunk_size: int,
     is_wanted: np.ndarray | None = None,
 ) -> Float[Array, "dataset chain draw condition trial"]:
     """Pointwise log likelihood of every draw of a batch."""
-    return _on_devices(_pointwise_program, model, is_wanted, observations, values)
+    return _on_devices(_pointwise_program(chunk_size), model, is_wanted, observations, values)
 
 
 def compute_correction(
@@ -103,6 +102,7 @@ def compute_correction(
     careful: Observations,
     values: dict[str, Float[Array, "dataset chain draw ..."]],
     *,
+    chunk_size: int,
     is_wanted: np.ndarray | None = None,
 ) -> Float[Array, "dataset chain draw"]:
     """Log likelihood of every draw of a batch by the careful rule, minus that by the fast one.
@@ -111,9 +111,10 @@ def compute_correction(
         model: the behaviour model.
         fast: what samplers saw. careful: all trials.
         values: of the draws.
+        chunk_size: data sets that a device works on at once.
         is_wanted: which data sets need a meaningful result.
     """
-    return _on_devices(_correction_program, model, is_wanted, fast, careful, values)
+    return _on_devices(_correction_program(chunk_size), model, is_wanted, fast, careful, values)
 
 
 def _on_devices(program: Any, model: BehaviorModel, is_wanted: np.ndarray | None, *batch: Any) -> Any:
@@ -179,7 +180,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
         return ImportanceBatch(draws.values, draws.log_weight, proposal, Whitening(centre, factor), starts)
 
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
-        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), CHUNK_SIZE, is_wanted, batch)
+        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), settings.chunk_size, is_wanted, batch)
 
     return program
 
@@ -187,7 +188,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
-        size = len(is_wanted) if model.is_linear else CHUNK_SIZE
+        size = len(is_wanted) if model.is_linear else settings.chunk_size
         return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
 
     def chunk(
@@ -230,23 +231,29 @@ def _in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) ->
     return jax.tree.map(lambda array: array.reshape(num, *array.shape[2:]), jax.lax.map(step, chunks))
 
 
-def _pointwise_program(
-    model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]
-) -> Array:
-    def one(observations: Observations, values: dict[str, Array]) -> Array:
-        return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
+@functools.cache
+def _pointwise_program(chunk_size: int) -> Any:
+    def program(model: BehaviorModel, is_wanted: Array, observations: Observations, values: dict[str, Array]) -> Array:
+        def one(observations: Observations, values: dict[str, Array]) -> Array:
+            return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
 
-    return _in_chunks(jax.vmap(one), CHUNK_SIZE, is_wanted, (observations, values))
+        return _in_chunks(jax.vmap(one), chunk_size, is_wanted, (observations, values))
+
+    return program
 
 
-def _correction_program(
-    model: BehaviorModel, is_wanted: Array, fast: Observations, careful: Observations, values: dict[str, Array]
-) -> Array:
-    def one(fast: Observations, careful: Observations, draw: dict[str, Array]) -> Array:
-        return model.log_likelihood(draw, careful) - model.log_likelihood(draw, fast, is_fast=True)
+@functools.cache
+def _correction_program(chunk_size: int) -> Any:
+    def program(
+        model: BehaviorModel, is_wanted: Array, fast: Observations, careful: Observations, values: dict[str, Array]
+    ) -> Array:
+        def one(fast: Observations, careful: Observations, draw: dict[str, Array]) -> Array:
+            return model.log_likelihood(draw, careful) - model.log_likelihood(draw, fast, is_fast=True)
 
-    def all_draws(fast: Observations, careful: Observations, draws: dict[str, Array]) -> Array:
-        # One chain's draws after the other: with thousands of trials they do not fit into memory together.
-        return jax.lax.map(jax.vmap(lambda draw: one(fast, careful, draw)), draws)
+        def all_draws(fast: Observations, careful: Observations, draws: dict[str, Array]) -> Array:
+            # One chain's draws after the other: with thousands of trials they do not fit into memory together.
+            return jax.lax.map(jax.vmap(lambda draw: one(fast, careful, draw)), draws)
 
-    return _in_chunks(jax.vmap(all_draws), CHUNK_SIZE, is_wanted, (fast, careful, values))
+        return _in_chunks(jax.vmap(all_draws), chunk_size, is_wanted, (fast, careful, values))
+
+    return program

@@ -74,7 +74,7 @@ def check_chains(draws: Draws) -> ChainCheck:
     return ChainCheck(rhat.max(1), ess.min(1), worst)
 
 
-def judge_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
+def explain_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
     """Why the importance sampling of each data set cannot be used; empty where it can."""
     reasons = []
     for khat, ess in zip(check.khat, check.ess, strict=True):
@@ -87,7 +87,7 @@ def judge_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
     return reasons
 
 
-def judge_chains(check: ChainCheck, divergent: Float[np.ndarray, " dataset"], settings: FitSettings) -> list[str]:
+def explain_chains(check: ChainCheck, divergent: Float[np.ndarray, " dataset"], settings: FitSettings) -> list[str]:
     """Why the chains of each data set cannot be used; empty where they can."""
     reasons = []
     for rhat, ess, worst, share in zip(check.rhat, check.ess, check.worst, divergent, strict=True):
@@ -116,3 +116,8 @@ def resample(
             points = (np.arange(num_draws) + rng[i].uniform()) / num_draws
             chosen[i, k] = rng[i].permutation(np.minimum(np.searchsorted(ends, points), size - 1))
     return chosen
+
+
+def take_draws(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """The chosen draws of every block."""
+    return np.take_along_axis(values, indices.reshape(indices.shape + (1,) * (values.ndim - 3)), axis=2)

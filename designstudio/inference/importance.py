@@ -28,10 +28,6 @@ from designstudio.inference.target import constrain_with_density
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
-# Steps of expectation-maximisation in each round.
-NUM_REFITS = 2
-
-
 Evaluated = tuple[Float[Array, ""], dict[str, Float[Array, "..."]]]
 
 
@@ -109,7 +105,7 @@ def draw_weighted(
         is_fresh = mixture.log_share[1] == -jnp.inf
         mixture = jax.tree.map(lambda new, old: jnp.where(is_fresh, new, old), placed, mixture)
         return jax.lax.fori_loop(
-            0, NUM_REFITS, lambda _, old: refit_mixture(old, expected.is_unidentified, points, weights), mixture
+            0, settings.num_refits, lambda _, old: refit_mixture(old, expected.is_unidentified, points, weights), mixture
         )
 
     # One loop for draws to learn from and draws to keep: the posterior, most of the program, is compiled once.

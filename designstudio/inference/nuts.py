@@ -24,9 +24,6 @@ from designstudio.inference.target import bounded_log_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
-# They are evaluated together, at little more than the cost of one.
-NUM_JUMPS = 3
-
 Scalar = Float[Array, ""]
 Point = Float[Array, " coordinate"]
 
@@ -104,16 +101,16 @@ def run_chain(
     def step(state: HMCState, index: Array) -> tuple[HMCState, Chain]:
         state = trajectory = move(state)
         draw_key, accept_key = jax.random.split(jax.random.fold_in(jump_key, index))
-        jumps = proposal.draw(NUM_JUMPS, key=draw_key)
+        jumps = proposal.draw(settings.num_jumps, key=draw_key)
         points = jax.vmap(lambda z: whiten(whitening, z))(jumps)
         energies = jax.vmap(potential)(points)
         u, energy = state.z, state.potential_energy
         here = whitening.centre + whitening.factor @ u
         log_proposal = proposal.log_density(jnp.concatenate([here[None], jumps]))
         log_weight, log_weights = -energy - log_proposal[0], -energies - log_proposal[1:]
-        thresholds = jnp.log(jax.random.uniform(accept_key, (NUM_JUMPS,)))
+        thresholds = jnp.log(jax.random.uniform(accept_key, (settings.num_jumps,)))
         is_jumped = jnp.zeros((), bool)
-        for k in range(NUM_JUMPS):
+        for k in range(settings.num_jumps):
             is_accepted = thresholds[k] < log_weights[k] - log_weight
             u, energy, log_weight = (
                 jnp.where(is_accepted, new, old)

@@ -6,6 +6,18 @@ from typing import Any
 from designstudio.errors import StudioError, UnknownNameError
 
 METHODS = ("auto", "importance", "nuts")
+# Settings of which at least one is needed.
+COUNTS = (
+    "batch_size",
+    "chunk_size",
+    "min_block_size",
+    "num_components",
+    "max_tree_depth",
+    "num_jumps",
+    "num_careful_repeats",
+    "num_patient_repeats",
+    "num_correction_parts",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,12 +29,16 @@ class ImportanceSettings:
         num_blocks: blocks of draws that are kept; they take the place of chains.
         block_size: draws in each block and round.
         num_components: t components of the proposal.
+        num_refits: steps of expectation-maximisation in each round.
+        chunk_size: data sets that a device works on at once.
     """
 
     num_rounds: int = 2
     num_blocks: int = 4
     block_size: int = 1000
     num_components: int = 3
+    num_refits: int = 2
+    chunk_size: int = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,18 +48,23 @@ class NutsSettings:
     Attributes:
         num_warmup: steps before the first draw is kept.
         num_draws: draws of each chain after that.
-        max_tree_depth: trajectories have at most 2^log_saturation - 1 steps.
+        max_tree_depth: trajectories have at most 2^depth - 1 steps.
+        num_jumps: independence proposals between two trajectories; they are evaluated together, at little more than the cost
+            of one.
         adapts: whether the warm-up tunes step size and mass matrix, beyond the whitening from importance sampling.
         first_step_size: in units of the posterior's standard deviations.
         target_acceptance: when adapting; higher is more careful.
+        chunk_size: data sets that a device works on at once, unless policies are linear: then all of a batch.
     """
 
     num_warmup: int = 20
     num_draws: int = 500
     max_tree_depth: int = 1
+    num_jumps: int = 3
     adapts: bool = False
     first_step_size: float = 0.9
     target_acceptance: float = 0.8
+    chunk_size: int = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +75,21 @@ class FitSettings:
         method: `importance` (fast), `nuts` (the reference), or `auto`: importance sampling, and NUTS where that fails.
         num_chains: chains, or blocks of importance draws, of each data set. num_draws: draws kept from each chain.
         max_rhat: largest acceptable R-hat. min_ess: fewest acceptable effective draws of any parameter. max_khat: largest
-        acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
-        trajectories. Trajectories only have to be good on average: between
-            two of them a chain may jump to an independent draw.
-        batch_size: data sets that all devices together work on at once.
+            acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
+            trajectories. Trajectories only have to be good on average: between two of them a chain may jump to an
+            independent draw.
+        batch_size: data sets that all devices together work on at once. chunk_size: those that a device has in its cache:
+            enough to keep it busy, few enough to be fast.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
+        min_block_size: importance draws of each block, however few of them are kept: proposals learn from them.
+        num_components: t components of the proposal.
+        num_warmup, max_tree_depth, num_jumps: of NUTS; see `NutsSettings`.
+        num_careful_repeats: how often a careful stage runs the fast stage's program, each time going on where it ended:
+            nothing new to compile. num_patient_repeats: the same once more, for the few that are left.
+        many_trials: from this many trials on, what a fast likelihood leaves out of each is too much in all.
+        max_rule_error: standard deviation of the difference between fast and careful likelihood, in nats, up to which a
+            correction would change nothing that matters.
+        num_correction_parts: parts of the draws in which the two are compared: one to see, all if that must be corrected.
     """
 
     method: str = "auto"
@@ -69,18 +100,49 @@ class FitSettings:
     max_khat: float = 0.7
     max_divergent: float = 0.5
     batch_size: int = 100
+    chunk_size: int = 10
     keeps_log_likelihood: bool = True
+    min_block_size: int = 500
+    num_components: int = 3
+    num_warmup: int = 20
+    max_tree_depth: int = 1
+    num_jumps: int = 3
+    num_careful_repeats: int = 4
+    num_patient_repeats: int = 12
+    many_trials: int = 500
+    max_rule_error: float = 0.03
+    num_correction_parts: int = 4
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UnknownNameError("method", self.method, METHODS)
-        for name in ("num_chains", "num_draws", "batch_size"):
+        for name in ("num_chains", "num_draws", *COUNTS):
             if getattr(self, name) < 1:
                 raise StudioError(f"{name} must be at least 1, but {getattr(self, name)} was given.")
         if self.num_chains < 2:
             raise StudioError("num_chains must be at least 2, but 1 was given: convergence is judged by comparing chains.")
         if self.num_draws < 100:
             raise StudioError(f"num_draws must be at least 100, but {self.num_draws} was given: diagnostics need them.")
+
+    def choose_importance(self, num_rounds: int) -> ImportanceSettings:
+        """Importance sampling with blocks in place of chains, and as many rounds as the model's coordinates need."""
+        return ImportanceSettings(
+            num_rounds=num_rounds,
+            num_blocks=self.num_chains,
+            block_size=max(self.num_draws, self.min_block_size),
+            num_components=self.num_components,
+            chunk_size=self.chunk_size,
+        )
+
+    def choose_nuts(self) -> NutsSettings:
+        """NUTS with as many draws."""
+        return NutsSettings(
+            num_warmup=self.num_warmup,
+            num_draws=self.num_draws,
+            max_tree_depth=self.max_tree_depth,
+            num_jumps=self.num_jumps,
+            chunk_size=self.chunk_size,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Resolved settings, for a result's attributes."""

@@ -31,8 +31,9 @@ from numpyro.infer import MCMC, NUTS
 import designstudio as ds
 from designstudio.core.tables import write_csv
 from designstudio.inference.batches import run_importance
+from designstudio.inference.coordinates import choose_coordinates
 from designstudio.inference.diagnostics import check_chains, check_weights
-from designstudio.inference.run import choose_importance, fit_datasets
+from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings, ImportanceSettings
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
@@ -213,7 +214,7 @@ def measure_importance() -> list[dict[str, Any]]:
     for name, design, model, truth, num_trials in importance_cases():
         _, trials = simulate(model, NUM_DATASETS, num_trials, truth)
         observations, _ = sort_by_noise(pack_trials(trials, model))
-        settings = choose_importance(model, FitSettings())
+        settings = FitSettings().choose_importance(choose_coordinates(model).choose_num_rounds(model))
         keys = jax.random.split(jax.random.key(0), NUM_DATASETS)
         seconds = []
         for _ in range(4):
@@ -249,7 +250,7 @@ def compare_with_longer(num_datasets: int = 10) -> list[dict[str, Any]]:
     for name, design, model, truth, num_trials in cases:
         _, trials = simulate(model, num_datasets, num_trials, truth)
         observations, _ = sort_by_noise(pack_trials(trials, model))
-        short = choose_importance(model, FitSettings())
+        short = FitSettings().choose_importance(choose_coordinates(model).choose_num_rounds(model))
         long = ImportanceSettings(num_rounds=short.num_rounds, num_blocks=4, block_size=100_000)
         moments = []
         for seed, settings in ((0, short), (1, long)):

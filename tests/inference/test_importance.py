@@ -12,8 +12,8 @@ from designstudio.inference.diagnostics import (
     WeightCheck,
     check_chains,
     check_weights,
-    judge_chains,
-    judge_weights,
+    explain_chains,
+    explain_weights,
     resample,
 )
 from designstudio.inference.importance import draw_weighted, effective_draws, temper
@@ -176,7 +176,7 @@ def test_equal_weights_are_good():
     check = check_weights(np.full((1, 4, 500), -3.0))
     np.testing.assert_allclose(check.ess, 2000)
     np.testing.assert_allclose(np.exp(check.log_weight), 1 / 2000)
-    assert judge_weights(check, FitSettings()) == [""]
+    assert explain_weights(check, FitSettings()) == [""]
 
 
 def test_one_dominating_weight_is_flagged():
@@ -184,7 +184,7 @@ def test_one_dominating_weight_is_flagged():
     log_weight[0, 1, 7] = 30.0
     check = check_weights(log_weight)
     assert check.ess[0] < 1.01
-    (reason,) = judge_weights(check, FitSettings())
+    (reason,) = explain_weights(check, FitSettings())
     assert reason
 
 
@@ -192,7 +192,7 @@ def test_heavy_tailed_weights_have_a_large_khat():
     uniform = np.random.default_rng(15).uniform(size=(1, 4, 1000))
     check = check_weights(-1.5 * np.log(uniform))
     assert 1.0 < check.khat[0] < 2.0
-    assert "k-hat" in judge_weights(check, FitSettings())[0]
+    assert "k-hat" in explain_weights(check, FitSettings())[0]
 
 
 def test_impossible_draws_have_no_weight():
@@ -204,13 +204,13 @@ def test_impossible_draws_have_no_weight():
     assert check.log_evidence[1] == -np.inf
     assert (check.log_weight[2, 0] == -np.inf).all()
     np.testing.assert_allclose(np.exp(check.log_weight[[0, 2]]).sum((1, 2)), 1.0, rtol=1e-6)
-    reasons = judge_weights(check, FitSettings(min_ess=100))
+    reasons = explain_weights(check, FitSettings(min_ess=100))
     assert [bool(reason) for reason in reasons] == [False, True, False]
 
 
 def test_bad_weights_are_judged_in_words():
     check = WeightCheck(np.zeros((3, 1, 1)), np.array([0.81, 0.2, 0.2]), np.array([5000.0, 120.0, 2000.0]), np.zeros(3))
-    assert judge_weights(check, FitSettings()) == [
+    assert explain_weights(check, FitSettings()) == [
         "k-hat 0.81 of the importance weights is not below 0.7",
         "120 effective draws are fewer than 400",
         "",
@@ -219,7 +219,7 @@ def test_bad_weights_are_judged_in_words():
 
 def test_bad_chains_are_judged_in_words():
     check = ChainCheck(np.array([1.3, 1.0, 1.0, 1.0]), np.array([900.0, 50.0, 900.0, 900.0]), ["sigma_0"] * 4)
-    assert judge_chains(check, np.array([0.0, 0.0, 0.6, 0.0]), FitSettings()) == [
+    assert explain_chains(check, np.array([0.0, 0.0, 0.6, 0.0]), FitSettings()) == [
         "R-hat 1.300 of sigma_0 is above 1.01",
         "50 effective draws are fewer than 400",
         "60% of the trajectories diverge, more than 50%",

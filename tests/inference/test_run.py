@@ -1,5 +1,6 @@
 """Fitting many data sets: same results whatever else is fitted, nothing dropped, nothing compiled twice."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -105,7 +106,7 @@ def test_nuts_and_importance_sampling_agree_even_where_walls_cut_a_confounded_po
         assert float((b.std(("chain", "draw")) / sd).mean()) == pytest.approx(1.0, abs=0.02)
 
 
-def test_draws_of_the_fast_rule_are_brought_to_the_careful_one(monkeypatch):
+def test_draws_of_the_fast_rule_are_brought_to_the_careful_one():
     model = BehaviorModel(load_actor("absolute_effort"), fixed=("sigma",))
     people, trials = simulate(model, 4)
     settings = FitSettings(method="importance", num_draws=200, batch_size=4, keeps_log_likelihood=False)
@@ -113,8 +114,8 @@ def test_draws_of_the_fast_rule_are_brought_to_the_careful_one(monkeypatch):
     error = posterior["diagnostics"]["rule_error"].values
     assert ((error > 0) & (error < 0.2)).all()
     # With no tolerance all draws are corrected: a few change, and what they say stays the same.
-    monkeypatch.setattr("designstudio.inference.run.LARGEST_RULE_ERROR", 0.0)
-    corrected = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    strict = dataclasses.replace(settings, max_rule_error=0.0)
+    corrected = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=strict)
     for name in model.free:
         before, after = posterior["posterior"][name], corrected["posterior"][name]
         assert not np.array_equal(before, after)
@@ -127,10 +128,10 @@ def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
     people, trials = simulate(model, 4)
     settings = FitSettings(method="importance", num_draws=200, batch_size=4, keeps_log_likelihood=False)
 
-    def wild(model, fast, careful, values, *, is_wanted=None):
+    def wild(model, fast, careful, values, *, chunk_size, is_wanted=None):
         return 30 * jax.random.normal(jax.random.key(0), values["beta"].shape)
 
-    monkeypatch.setattr("designstudio.inference.run.compute_correction", wild)
+    monkeypatch.setattr("designstudio.inference.correction.compute_correction", wild)
     posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
     assert not posterior["diagnostics"]["is_good"].values.any()
     assert "fast likelihood is off by" in str(posterior["diagnostics"]["reason"].values[0])

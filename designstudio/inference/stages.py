@@ -1,0 +1,134 @@
+"""The stages of a fit: importance sampling and NUTS, plain or with more care, writing into the same results."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Array, Key
+
+from designstudio.core.progress import Counter, ProgressCallback
+from designstudio.inference.batches import ImportanceBatch, run_importance, run_nuts
+from designstudio.inference.coordinates import choose_coordinates
+from designstudio.inference.correction import correct_draws
+from designstudio.inference.diagnostics import (
+    Draws,
+    check_chains,
+    check_weights,
+    explain_chains,
+    explain_weights,
+    resample,
+    take_draws,
+)
+from designstudio.inference.nuts import Chain
+from designstudio.inference.results import Results
+from designstudio.inference.task import Task, pick
+from designstudio.model.likelihood.observations import Observations
+
+
+class Stages:
+    """What can be done with the data sets of a task; each method returns those that it could not fit."""
+
+    def __init__(self, task: Task, results: Results, progress: ProgressCallback | None) -> None:
+        self._task, self._results = task, results
+        num_rounds = choose_coordinates(task.model).choose_num_rounds(task.model)
+        self._importance, self._nuts = task.settings.choose_importance(num_rounds), task.settings.choose_nuts()
+        self._counter, self._num_draws = Counter(progress, len(results.diagnostics["stage"])), 0
+
+    def sample_weighted(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+        """Importance sampling of these data sets; returns those it could not fit.
+
+        With repeats, the proposal goes on learning; the draws of the last repeat are used.
+        """
+        failed: list[int] = []
+        for chosen, is_wanted in self._task.iterate_batches(datasets):
+            observations, keys = pick(self._task.sampled, chosen), self._task.make_keys(chosen, stage)
+            batch = self._learn(observations, keys, is_wanted, num_repeats)
+            check = check_weights(np.asarray(batch.log_weight)[is_wanted])
+            at = chosen[is_wanted]
+            rngs = self._task.make_generators(at, stage)
+            indices = resample(check.log_weight, self._task.settings.num_draws, rngs)
+            draws = {name: np.asarray(values)[is_wanted] for name, values in batch.values.items()}
+            self._keep(at, {name: take_draws(values, indices) for name, values in draws.items()})
+            diagnostics = self._results.diagnostics
+            diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
+            diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
+            reasons = explain_weights(check, self._task.settings)
+            failed += self._finish(chosen, is_wanted, stage, rngs, reasons)
+        return np.array(failed, int)
+
+    def sample_chains(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
+        """NUTS on these data sets; returns those it could not fit.
+
+        With repeats, the proposal is learnt for longer and chains are as many times as long, and thinned.
+        """
+        failed: list[int] = []
+        for chosen, is_wanted in self._task.iterate_batches(datasets):
+            observations, keys = pick(self._task.sampled, chosen), self._task.make_keys(chosen, stage)
+            start = self._learn(observations, keys, is_wanted, num_repeats)
+            runs: list[Chain] = []
+            for repeat in range(num_repeats):
+                run_keys = _fold(keys, repeat)
+                runs.append(run_nuts(self._task.model, observations, start, run_keys, self._nuts, is_wanted=is_wanted))
+                start = start._replace(starts=runs[-1].last)
+            chains = _join(runs, is_wanted)
+            at = chosen[is_wanted]
+            check = check_chains(chains.values)
+            self._keep(at, chains.values)
+            stats, diagnostics = self._results.stats, self._results.diagnostics
+            stats["lp"][at], stats["diverging"][at] = chains.log_density, chains.is_diverging
+            stats["n_steps"][at], stats["acceptance_rate"][at] = chains.num_steps, chains.acceptance
+            diagnostics["rhat"][at], diagnostics["ess"][at] = check.rhat, check.ess
+            diagnostics["num_divergent"][at] = chains.is_diverging.sum((1, 2))
+            reasons = explain_chains(check, chains.is_diverging.mean((1, 2)), self._task.settings)
+            failed += self._finish(chosen, is_wanted, stage, self._task.make_generators(at, stage), reasons)
+        return np.array(failed, int)
+
+    def _learn(
+        self, observations: Observations, keys: Key[Array, " dataset"], is_wanted: np.ndarray, num_repeats: int
+    ) -> ImportanceBatch:
+        """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
+        batch = run_importance(self._task.model, observations, keys, self._importance, is_wanted=is_wanted)
+        for repeat in range(1, num_repeats):
+            state = batch.proposal.mixture
+            keys_now = _fold(keys, repeat)
+            batch = run_importance(self._task.model, observations, keys_now, self._importance, state, is_wanted=is_wanted)
+        return batch
+
+    def _keep(self, at: np.ndarray, draws: Draws) -> None:
+        for name, values in draws.items():
+            self._results.draws[name][at] = values
+
+    def _finish(
+        self,
+        chosen: np.ndarray,
+        is_wanted: np.ndarray,
+        stage: str,
+        rngs: list[np.random.Generator],
+        reasons: list[str],
+    ) -> list[int]:
+        """Correct the draws of a batch, note what came of it, and return the data sets that failed."""
+        at, diagnostics = chosen[is_wanted], self._results.diagnostics
+        reasons = correct_draws(self._task, self._results, chosen, is_wanted, rngs, reasons)
+        diagnostics["stage"][at] = stage
+        diagnostics["reason"][at] = reasons
+        diagnostics["is_good"][at] = [not reason for reason in reasons]
+        self._report(len(at), stage)
+        return [int(index) for index, reason in zip(at, reasons, strict=True) if reason]
+
+    def _report(self, num: int, stage: str) -> None:
+        self._num_draws += num * self._task.settings.num_chains * self._task.settings.num_draws
+        num_done = int((self._results.diagnostics["stage"] != "").sum())
+        self._counter.report(num_done, stage, num_draws=self._num_draws)
+
+
+def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:
+    """Chains that went on from each other, thinned to the length of one."""
+    parts = [run._replace(last=run.log_density) for run in runs]
+    return jax.tree.map(
+        lambda *arrays: np.concatenate([np.asarray(array)[is_wanted] for array in arrays], axis=2)[:, :, :: len(runs)],
+        *parts,
+    )
+
+
+def _fold(keys: Key[Array, " dataset"], number: int) -> Key[Array, " dataset"]:
+    return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)

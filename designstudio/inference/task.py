@@ -1,0 +1,74 @@
+"""What one call of `fit_datasets` works on: the data as samplers see them, and random numbers for every data set."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from designstudio.inference.batches import iterate_batches, local_mesh
+from designstudio.inference.settings import FitSettings
+from designstudio.model.likelihood.condense import condense
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.likelihood.observations import Observations, drop_trials
+
+STAGES = ("importance", "importance, more care", "nuts", "nuts, more care")
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Data sets that are fitted together.
+
+    Attributes:
+        model: what is fitted.
+        observations: of all data sets. sampled: what samplers see of them.
+        is_exact: whether samplers see the likelihood of all trials, so that nothing is left to correct.
+        numbers: of the data sets; their random numbers depend on them.
+        settings: how carefully. seed: of all random numbers.
+    """
+
+    model: BehaviorModel
+    observations: Observations
+    sampled: Observations
+    is_exact: bool
+    numbers: np.ndarray
+    settings: FitSettings
+    seed: int
+
+    @classmethod
+    def prepare(
+        cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
+    ) -> "Task":
+        """Choose what samplers see."""
+        # Under a linear policy the same shape for every number of trials, so that designs share one program.
+        sampled = drop_trials(observations) if model.is_linear else condense(observations)
+        is_condensed = not model.is_linear and sampled is not observations
+        num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
+        # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
+        if is_condensed and num_trials > settings.many_trials:
+            model = model.change(is_careful=True)
+        is_exact = model.fast_rule == model.rule and not is_condensed
+        return cls(model, observations, sampled, is_exact, numbers, settings, seed)
+
+    def iterate_batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Batches of data set indices, each with which of them are not just filling."""
+        num_devices = local_mesh().size
+        size = -(-self.settings.batch_size // num_devices) * num_devices
+        for positions, is_wanted in iterate_batches(len(datasets), size):
+            yield datasets[positions], is_wanted
+
+    def make_keys(self, chosen: np.ndarray, stage: str) -> Key[Array, " dataset"]:
+        """One key for each data set and stage, whatever else is fitted."""
+        root = jax.random.fold_in(jax.random.key(self.seed), STAGES.index(stage))
+        return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(self.numbers[chosen]))
+
+    def make_generators(self, chosen: np.ndarray, stage: str) -> list[np.random.Generator]:
+        """One generator for each data set and stage, for what is drawn on the host."""
+        return [np.random.default_rng((self.seed, int(number), STAGES.index(stage))) for number in self.numbers[chosen]]
+
+
+def pick(observations: Observations, chosen: np.ndarray) -> Observations:
+    """Some of the data sets."""
+    return jax.tree.map(lambda array: array[chosen], observations)
