@@ -17,44 +17,90 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from designstudio.api import evaluate, plot
+    from designstudio.api import evaluate, fit, plan, plot, power, report, search
     from designstudio.core.configuration import configure
+    from designstudio.core.presentation import AbstractResult
     from designstudio.errors import StudioError
+    from designstudio.evaluate.curves import PowerCurves
     from designstudio.evaluate.results import Evaluation
     from designstudio.evaluate.study import StudyResult
+    from designstudio.fitting.plan import Plan
+    from designstudio.fitting.reading import read_data
+    from designstudio.fitting.request import FitRequest
+    from designstudio.fitting.results import EmpiricalFit
+    from designstudio.inference.settings import FitSettings
+    from designstudio.model.costs import register_cost
+    from designstudio.model.priors import register_prior
+    from designstudio.search.results import SearchResult
+    from designstudio.search.sweep import SweepResult
     from designstudio.study import Study, read_study, write_study
     from designstudio.study.design import Condition, Design, Stimuli
+    from designstudio.study.stimuli import register_distribution
 
     __version__: str
 
 # Where each public name is.
 _PLACES = {
+    "AbstractResult": "designstudio.core.presentation",
     "Condition": "designstudio.study.design",
     "Design": "designstudio.study.design",
+    "EmpiricalFit": "designstudio.fitting.results",
     "Evaluation": "designstudio.evaluate.results",
+    "FitRequest": "designstudio.fitting.request",
+    "FitSettings": "designstudio.inference.settings",
+    "Plan": "designstudio.fitting.plan",
+    "PowerCurves": "designstudio.evaluate.curves",
+    "SearchResult": "designstudio.search.results",
     "Stimuli": "designstudio.study.design",
     "StudioError": "designstudio.errors",
     "Study": "designstudio.study",
     "StudyResult": "designstudio.evaluate.study",
+    "SweepResult": "designstudio.search.sweep",
     "configure": "designstudio.core.configuration",
     "evaluate": "designstudio.api",
+    "fit": "designstudio.api",
+    "plan": "designstudio.api",
     "plot": "designstudio.api",
+    "power": "designstudio.api",
+    "read_data": "designstudio.fitting.reading",
     "read_study": "designstudio.study",
+    "register_cost": "designstudio.model.costs",
+    "register_distribution": "designstudio.study.stimuli",
+    "register_prior": "designstudio.model.priors",
+    "report": "designstudio.api",
+    "search": "designstudio.api",
     "write_study": "designstudio.study",
 }
 __all__ = [
+    "AbstractResult",
     "Condition",
     "Design",
+    "EmpiricalFit",
     "Evaluation",
+    "FitRequest",
+    "FitSettings",
+    "Plan",
+    "PowerCurves",
+    "SearchResult",
     "Stimuli",
     "StudioError",
     "Study",
     "StudyResult",
+    "SweepResult",
     "__version__",
     "configure",
     "evaluate",
+    "fit",
+    "plan",
     "plot",
+    "power",
+    "read_data",
     "read_study",
+    "register_cost",
+    "register_distribution",
+    "register_prior",
+    "report",
+    "search",
     "write_study",
 ]
 

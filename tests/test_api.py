@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ import pytest
 
 import designstudio as ds
 from designstudio.core import configuration
+from designstudio.runs import fit as fitting
+from designstudio.runs import report as reporting
+from designstudio.viz import fits
+from tests.search.make_search import TEXT
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "studies" / "quickstart" / "study.toml"
@@ -156,3 +161,61 @@ def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
     assert "wide-levels leaves least open" in printed
+
+
+def test_power_takes_the_path_of_a_study():
+    result = ds.power(str(STUDY), "trials", (30, 60), design="two-levels", fidelity="information", num_datasets=20)
+    assert isinstance(result, ds.PowerCurves)
+    assert result.design.name == "two-levels"
+    assert result.points["trials"].values.tolist() == [30, 60]
+    with pytest.raises(ds.StudioError, match="Unknown design 'no-such'"):
+        ds.power(ds.read_study(STUDY), design="no-such")
+
+
+def test_a_search_leaves_a_folder_if_one_is_named_and_nothing_otherwise(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = tmp_path / "study.toml"
+    study.write_text(TEXT.replace("[search]\n", '[search]\nfidelity = "information"\n'))
+    kept = ds.search(study, num_candidates=2, folder="kept")
+    assert {"result.json", "winner.toml", "history.png"} <= {path.name for path in (tmp_path / "kept").iterdir()}
+    before = set(tmp_path.iterdir())
+    nowhere = ds.search(ds.read_study(study), num_candidates=2)
+    assert set(tmp_path.iterdir()) == before
+    scores = [[record.scores for record in result.records] for result in (kept, nowhere)]
+    assert scores[0] == scores[1]
+    assert len(kept.records) == 2
+    with pytest.raises(ds.StudioError, match="either a number of candidates or a number of minutes"):
+        ds.search(study, num_candidates=2, minutes=1)
+
+
+def test_fit_and_plan_go_by_folders(fit, folder, request_of_two, tmp_path, monkeypatch):
+    # Drawing all figures takes longer than all else; they are tested where they are drawn.
+    monkeypatch.setattr(fits, "draw_fit", lambda _: {})
+    # What the session has fitted is found here, and not fitted again.
+    mine = shutil.copytree(folder, tmp_path / "fits")
+    result = ds.fit("example", request=request_of_two, folder=mine)
+    assert result.to_frame().equals(fit.to_frame())
+    assert {"result.json", "as-run.json"} <= {path.name for path in mine.iterdir()}
+    plan = ds.plan(mine, num_datasets=0, folder=tmp_path / "plan")
+    assert isinstance(plan, ds.Plan)
+    assert ds.read_study(tmp_path / "plan" / "study.toml").cost == plan.study.cost
+
+
+def test_a_report_is_of_the_folder_that_is_named(monkeypatch):
+    asked = []
+    monkeypatch.setattr(reporting, "write_report", lambda folder, out, **_: asked.append((folder, out)))
+    ds.report("fits")
+    ds.report(Path("fits"), out="page.html")
+    assert asked == [(Path("fits"), None), (Path("fits"), Path("page.html"))]
+
+
+def test_what_fit_is_told_takes_the_place_of_what_the_request_says(monkeypatch):
+    asked = []
+    monkeypatch.setattr(fitting, "run_fit", lambda request, **_: asked.append(request))
+    ds.fit("data.csv", costs="quadratic", seed=5, request=ds.FitRequest(per_condition=("mu_0",)))
+    ds.fit(Path("data.csv"), per_condition=(), pools=True)
+    first, second = asked
+    assert (first.fit.costs, first.fit.seed, first.fit.per_condition) == (("quadratic",), 5, ("mu_0",))
+    assert (first.chooses_conditions, second.chooses_conditions) == (True, False)
+    assert second.fit.pools
+    assert second.data == "data.csv"

@@ -1,6 +1,7 @@
 """`search`: find the best design that a study allows, and check the finalists on fresh data."""
 
 import dataclasses
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class SearchRequest:
 
     Attributes:
         study: the question, or its file.
-        folder: where the search keeps what it has finished, and finds it again.
+        folder: where the search keeps what it has finished, and finds it again; nowhere if None.
         budget: how long; what earlier runs have done counts.
         seed: of everything random, in place of the study's.
         num_workers: processes that work at the same time. With one, the result depends on nothing but the study.
@@ -41,7 +42,7 @@ class SearchRequest:
     """
 
     study: Study | Path | str
-    folder: Path
+    folder: Path | None
     budget: Budget = DEFAULT_BUDGET
     seed: int | None = None
     num_workers: int = 1
@@ -66,21 +67,29 @@ def run_search(
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
-    study = resolve_study(request.study).replace(seed=request.seed)
-    result = searching.run_search(
-        study,
-        request.folder,
+    if request.folder is None:
+        with tempfile.TemporaryDirectory(prefix="designstudio-") as folder:
+            return _search(request, Path(folder), progress, should_stop)
+    result = _search(request, request.folder, progress, should_stop)
+    write_search(result, request.folder, cost_file=request.cost_file)
+    return result
+
+
+def _search(
+    request: SearchRequest, folder: Path, progress: ProgressCallback | None, should_stop: Callable[[], bool]
+) -> SearchResult:
+    return searching.run_search(
+        resolve_study(request.study).replace(seed=request.seed),
+        folder,
         request.budget,
         storage=request.storage,
         num_workers=request.num_workers,
-        source=find_source(request.study, request.folder, request.num_workers, request.seed, request.cost_file),
+        source=find_source(request.study, folder, request.num_workers, request.seed, request.cost_file),
         must_exist=request.must_exist,
         heartbeat=request.heartbeat,
         progress=progress,
         should_stop=should_stop,
     )
-    write_search(result, request.folder, cost_file=request.cost_file)
-    return result
 
 
 def find_source(
