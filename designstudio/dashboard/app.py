@@ -10,7 +10,7 @@ import param
 from designstudio.core.configuration import configure_once
 from designstudio.dashboard.pages.design import DesignPage
 from designstudio.dashboard.resources import choose_resources
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.theme import ACCENT, CSS, html, is_dark
 from designstudio.runs.jobs import Job, JobStore
 from designstudio.runs.jobs.job import EVALUATE, FIT, PLAN, POWER, SEARCH, STUDY

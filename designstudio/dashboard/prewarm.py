@@ -19,7 +19,7 @@ from panel.io.session import generate_session
 from tornado.httputil import HTTPServerRequest
 
 from designstudio.dashboard.previews import preview_study
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.errors import StudioError
 
 THEMES = ("default", "dark")

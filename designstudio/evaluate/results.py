@@ -98,7 +98,7 @@ class Evaluation(AbstractResult):
         Args:
             number: of the data set.
         """
-        from designstudio.evaluate.example import simulate_and_fit  # noqa: PLC0415  (fits need what scores do not)
+        from designstudio.evaluate.example_fit import simulate_and_fit  # noqa: PLC0415  (fits need what scores do not)
 
         return simulate_and_fit(self.study, self.design, number=number)[2].isel(dataset=0)
 

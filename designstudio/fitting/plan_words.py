@@ -3,7 +3,7 @@
 import numpy as np
 
 from designstudio.fitting.pilot import PILOT
-from designstudio.fitting.reading.report import count
+from designstudio.fitting.reading.load_report import count
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.inference.posterior import count_failures
 from designstudio.model.costs import get_cost

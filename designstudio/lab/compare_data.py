@@ -11,7 +11,7 @@ import pandas as pd
 from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import LoadedData
-from designstudio.fitting.reading.report import count, shorten
+from designstudio.fitting.reading.load_report import count, shorten
 from designstudio.lab.design_words import label_condition
 from designstudio.lab.differences import DATA, NOTHING, Difference
 from designstudio.lab.formats.files import SCHEDULE

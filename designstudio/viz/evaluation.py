@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import holoviews as hv
 
-from designstudio.evaluate.example import Example
+from designstudio.evaluate.example_fit import Example
 from designstudio.evaluate.results import list_ranks
 from designstudio.evaluate.study import StudyResult
 from designstudio.viz.behavior import draw_behavior
 from designstudio.viz.calibration import draw_calibration
-from designstudio.viz.comparison import draw_confusion
+from designstudio.viz.confusion import draw_confusion
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.identifiability import draw_correlations, draw_pair
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
@@ -21,7 +21,7 @@ def draw_evaluation(result: StudyResult, examples: Mapping[str, Example]) -> dic
 
     Args:
         result: all designs.
-        examples: one data set of each design, by the design's name; see `designstudio.evaluate.example`.
+        examples: one data set of each design, by the design's name; see `designstudio.evaluate.example_fit`.
     """
     study = result.study
     summaries = {evaluation.design.name: evaluation.summaries for evaluation in result.evaluations}

@@ -19,7 +19,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics.identifiability import score_correlations
 from designstudio.metrics.samples import keep_good, shape_posteriors
 from designstudio.viz import figures, theme
-from designstudio.viz.comparison import arrange_cells, draw_cells, measure_cells
+from designstudio.viz.confusion import arrange_cells, draw_cells, measure_cells
 from designstudio.viz.theme import BLACK, CROSS, Series
 
 PROBS = (0.5, 0.94)

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from designstudio.fitting.results import Comparison
 from designstudio.model.costs import find_family
 from designstudio.viz import figures, theme
-from designstudio.viz.comparison import draw_cells
+from designstudio.viz.confusion import draw_cells
 from designstudio.viz.families import FAMILY_LOOKS, list_families, name_cost, order_costs
 from designstudio.viz.theme import BAND_COLOR, BLACK, REFERENCE_COLOR, Series
 

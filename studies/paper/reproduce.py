@@ -17,7 +17,7 @@ import holoviews as hv
 import numpy as np
 
 from designstudio.core.tables import write_csv
-from designstudio.evaluate.example import fit_example
+from designstudio.evaluate.example_fit import fit_example
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.run import evaluate_design
@@ -26,7 +26,7 @@ from designstudio.model.priors import Constant
 from designstudio.study import Known, Population, Study, read_study
 from designstudio.study.design import get_preset
 from designstudio.viz.behavior import draw_behavior
-from designstudio.viz.comparison import draw_confusion
+from designstudio.viz.confusion import draw_confusion
 from designstudio.viz.figures import save_figure
 from designstudio.viz.identifiability import draw_pair
 from designstudio.viz.theme import QuantityLabel, label_quantities

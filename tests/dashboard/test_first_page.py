@@ -14,7 +14,7 @@ from designstudio.dashboard import previews
 from designstudio.dashboard.app import Studio
 from designstudio.dashboard.previews import MOST_KEPT, preview_study
 from designstudio.dashboard.prewarm import THEMES, _find_key
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.evaluate.preview import preview_design
 from designstudio.runs.jobs import JobStore
 

@@ -10,9 +10,9 @@ import xarray as xr
 from designstudio.cli import main
 from designstudio.core.files import write_json
 from designstudio.dashboard.pages.fit import FitPage
-from designstudio.dashboard.parts.comparison import tabulate_estimates, tabulate_subjects, write_comparison, write_warnings
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.fit import MOST_MEGABYTES, FitChoice, tidy_name
+from designstudio.dashboard.parts.fit_tables import tabulate_estimates, tabulate_subjects, write_comparison, write_warnings
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice, tidy_name
 from designstudio.errors import DataError
 from designstudio.fitting.files import save_fit
 from designstudio.fitting.reading import example_path, read_data

@@ -4,7 +4,7 @@ import xarray as xr
 
 from designstudio.core.files import write_json
 from designstudio.dashboard.pages.power import PowerPage
-from designstudio.dashboard.parts.power import (
+from designstudio.dashboard.parts.power_results import (
     find_smallest,
     report_doubt,
     report_smallest,
@@ -12,8 +12,8 @@ from designstudio.dashboard.parts.power import (
     write_power,
     write_smallest,
 )
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.power import BOTH, PARTICIPANTS, TRIALS, PowerChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.power_choice import BOTH, PARTICIPANTS, TRIALS, PowerChoice
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import map_power, trace_power
 from designstudio.model.priors import Constant, LogNormal

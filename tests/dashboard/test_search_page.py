@@ -4,10 +4,10 @@ import holoviews as hv
 import pytest
 
 from designstudio.core.files import write_json
-from designstudio.dashboard.figures.search import find_clicked, list_points
+from designstudio.dashboard.figures.live_search import find_clicked, list_points
 from designstudio.dashboard.pages.search import SearchPage
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.search import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.search_choice import FRONT, MINUTES_BUDGET, RMSE, SearchChoice
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import FINISHED, OUTCOME, SEARCH, STUDY

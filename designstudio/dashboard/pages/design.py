@@ -6,18 +6,16 @@ import holoviews as hv
 import panel as pn
 import param
 
-from designstudio.dashboard.figures.behavior import BehaviorFigure
-from designstudio.dashboard.figures.posterior import PosteriorFigure, Shown
+from designstudio.dashboard.figures.live_design import BehaviorFigure, PosteriorFigure, Shown
 from designstudio.dashboard.pages.page import Page
+from designstudio.dashboard.parts.design_form import PopulationEditor, StimulusEditor
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
-from designstudio.dashboard.parts.levels import LevelEditor
-from designstudio.dashboard.parts.population import PopulationEditor
-from designstudio.dashboard.parts.scores import tabulate_recovery, write_recovery, write_tiles, write_verdict
-from designstudio.dashboard.parts.stimuli import StimulusEditor
+from designstudio.dashboard.parts.level_editor import LevelEditor
+from designstudio.dashboard.parts.score_tables import tabulate_recovery, write_recovery, write_tiles, write_verdict
 from designstudio.dashboard.previews import preview_study
 from designstudio.dashboard.results import load_checked
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_by_side
 from designstudio.errors import StudioError
 from designstudio.evaluate.preview import Preview

@@ -6,14 +6,12 @@ import panel as pn
 import param
 
 from designstudio.dashboard.pages.page import Page
-from designstudio.dashboard.parts.columns import ColumnEditor
+from designstudio.dashboard.parts.fit_form import ColumnEditor, FitSettingsEditor, TableInput, write_reading
 from designstudio.dashboard.parts.fit_results import FitResults
-from designstudio.dashboard.parts.fit_settings import FitSettingsEditor
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.planner import Planner
-from designstudio.dashboard.parts.table_input import TableInput, write_reading
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.fit import FitChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.fit_choice import FitChoice
 from designstudio.dashboard.theme import card, html, side_by_side
 from designstudio.fitting.files import load_fit
 from designstudio.runs.jobs import FINISHED, Job, JobStore

@@ -11,10 +11,10 @@ import xarray as xr
 from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
-from designstudio.dashboard.parts.power import tabulate_power, write_power, write_smallest
 from designstudio.dashboard.parts.power_form import PowerForm
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.power import PowerChoice
+from designstudio.dashboard.parts.power_results import tabulate_power, write_power, write_smallest
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.power_choice import PowerChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import FINISHED, Job, JobStore

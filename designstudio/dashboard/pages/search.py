@@ -12,8 +12,8 @@ from designstudio.dashboard.parts.downloads import download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.search_form import SearchForm
 from designstudio.dashboard.parts.search_results import SearchResults
-from designstudio.dashboard.state.design import DesignChoice
-from designstudio.dashboard.state.search import FRONT, INFORMATION, SearchChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
+from designstudio.dashboard.state.search_choice import FRONT, INFORMATION, SearchChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import Job, JobStore

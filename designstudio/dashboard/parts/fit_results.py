@@ -5,7 +5,8 @@ import panel as pn
 import param
 import xarray as xr
 
-from designstudio.dashboard.parts.comparison import (
+from designstudio.dashboard.parts.downloads import download_table
+from designstudio.dashboard.parts.fit_tables import (
     tabulate_comparison,
     tabulate_estimates,
     tabulate_subjects,
@@ -15,7 +16,6 @@ from designstudio.dashboard.parts.comparison import (
     write_subject,
     write_warnings,
 )
-from designstudio.dashboard.parts.downloads import download_table
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html, side_by_side
 from designstudio.errors import StudioError

@@ -10,8 +10,8 @@ import pandas as pd
 import panel as pn
 import xarray as xr
 
-from designstudio.dashboard.parts.comparison import write_precision
 from designstudio.dashboard.parts.downloads import download_table, download_text
+from designstudio.dashboard.parts.fit_tables import write_precision
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html

@@ -5,7 +5,7 @@ import html as escaping
 import panel as pn
 import param
 
-from designstudio.dashboard.state.power import BOTH, INFORMATION, PARTICIPANTS, TRIALS, PowerChoice
+from designstudio.dashboard.state.power_choice import BOTH, INFORMATION, PARTICIPANTS, TRIALS, PowerChoice
 from designstudio.dashboard.theme import card, html
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 

@@ -6,7 +6,7 @@ import math
 import panel as pn
 import param
 
-from designstudio.dashboard.state.search import (
+from designstudio.dashboard.state.search_choice import (
     DESIGNS_BUDGET,
     FRONT,
     INFORMATION,

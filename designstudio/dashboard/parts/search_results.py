@@ -10,7 +10,7 @@ import pandas as pd
 import panel as pn
 from bokeh.events import Tap
 
-from designstudio.dashboard.figures.search import (
+from designstudio.dashboard.figures.live_search import (
     Watched,
     draw_live_front,
     draw_live_history,
@@ -25,7 +25,7 @@ from designstudio.dashboard.parts.candidates import (
     write_pictures,
 )
 from designstudio.dashboard.parts.downloads import download_figure, download_table
-from designstudio.dashboard.parts.scores import write_verdict
+from designstudio.dashboard.parts.score_tables import write_verdict
 from designstudio.dashboard.theme import card, figure_card, html, prepare_plot
 from designstudio.errors import StudioError
 from designstudio.search.feasible import find_design

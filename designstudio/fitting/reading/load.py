@@ -12,9 +12,9 @@ import xarray as xr
 from designstudio.errors import DataError
 from designstudio.fitting.reading.cells import is_missing, parse_number
 from designstudio.fitting.reading.columns import ROLES, check_chosen
+from designstudio.fitting.reading.dataset_notes import describe_columns, describe_conditions, describe_labels, settle_unit
 from designstudio.fitting.reading.folders import find_sources
-from designstudio.fitting.reading.notes import describe_columns, describe_conditions, describe_labels, settle_unit
-from designstudio.fitting.reading.report import AppliedFilter, ExcludedSubject, LoadReport, count, group_rows
+from designstudio.fitting.reading.load_report import AppliedFilter, ExcludedSubject, LoadReport, count, group_rows
 from designstudio.fitting.reading.rows import LABEL_ROLES, NUMBER_ROLES, Rows, read_rows
 from designstudio.fitting.reading.where import Filter, parse_filters
 from designstudio.model.trials.schema import ONLY_CONDITION, trials_from_rows

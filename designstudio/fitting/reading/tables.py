@@ -9,7 +9,7 @@ from pathlib import Path
 
 from designstudio.errors import DataError
 from designstudio.fitting.reading.cells import is_missing, parse_number
-from designstudio.fitting.reading.report import count
+from designstudio.fitting.reading.load_report import count
 
 # If a first line could be split by several, the earlier one: commas also stand in numbers and in text.
 DELIMITERS = ("\t", ";", ",")

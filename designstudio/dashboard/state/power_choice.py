@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import param
 
-from designstudio.dashboard.state.design import DesignChoice, suggest_value
+from designstudio.dashboard.state.design_choice import DesignChoice, suggest_value
 from designstudio.errors import StudioError
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import Parameter

@@ -6,7 +6,7 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.viz import theme
-from designstudio.viz.comparison import compute_confusion, draw_confusion, find_dark
+from designstudio.viz.confusion import compute_confusion, draw_confusion, find_dark
 from tests.viz.test_recovery import find_faults, read_title
 
 COSTS = ["quadratic", "absolute", "asymmetric_quadratic"]

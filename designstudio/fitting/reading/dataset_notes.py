@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from designstudio.errors import DataError
-from designstudio.fitting.reading.report import count, shorten
+from designstudio.fitting.reading.load_report import count, shorten
 from designstudio.fitting.reading.rows import NUMBER_ROLES, Rows
 from designstudio.fitting.reading.sidecars import ColumnInfo
 from designstudio.model.parameters import STIMULUS_UNIT

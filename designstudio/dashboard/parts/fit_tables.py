@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from designstudio.fitting.reading.report import count
+from designstudio.fitting.reading.load_report import count
 from designstudio.fitting.record import LARGEST_KHAT
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.summaries import INTERVAL, summarize_group

@@ -5,7 +5,7 @@ from typing import Any
 
 import param
 
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.errors import StudioError
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.posterior.information_gain import InformationGain

@@ -1,17 +1,25 @@
 """The levels of a design as points to drag, and as sliders for those who would rather type."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import panel as pn
 import param
+from bokeh.models import ColumnDataSource, PointDrawTool
+from bokeh.plotting import figure
 
-from designstudio.dashboard.figures.levels import LevelFigure, Levels
-from designstudio.dashboard.state.design import MOST_LEVELS, MOST_TRIALS, DesignChoice
+from designstudio.dashboard.figures.live_figure import make_figure
+from designstudio.dashboard.state.design_choice import MOST_LEVELS, MOST_TRIALS, DesignChoice
+from designstudio.dashboard.theme import COLORS
 from designstudio.model.family import DEFAULT_FAMILY
 
 NOISE = DEFAULT_FAMILY.perceptual_noise
 LOWEST, HIGHEST = NOISE.box.low, 0.4
 FEWEST_TRIALS = 5
 SUBSCRIPTS = "₁₂₃₄"
+Levels = list[tuple[float, int]]
+HEIGHT = 175
 
 
 class LevelEditor(pn.viewable.Viewer):
@@ -101,3 +109,37 @@ class LevelEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
+
+
+class LevelFigure:
+    """Calls `on_drag` with all levels when somebody has moved, added or removed one."""
+
+    def __init__(self, *, most_levels: int, most_trials: int, highest: float, on_drag: Callable[[Levels], None]) -> None:
+        self._on_drag, self._is_showing = on_drag, False
+        self._source = ColumnDataSource({"x": [], "y": [], "color": []})
+        self.figure: figure = make_figure(
+            "perceptual uncertainty σ (log units)", "trials", height=HEIGHT, tools="", toolbar_location=None,
+            x_range=(0, highest), y_range=(0, most_trials),
+        )  # fmt: skip
+        points = self.figure.scatter("x", "y", source=self._source, color="color", size=15, line_color="white")
+        tool = PointDrawTool(renderers=[points], num_objects=most_levels, empty_value=COLORS[-1])
+        self.figure.add_tools(tool)
+        self.figure.toolbar.active_tap = tool
+        self._source.on_change("data", self._take)
+
+    def show(self, levels: Levels) -> None:
+        """Replace the points."""
+        ordered = sorted(levels)
+        self._is_showing = True
+        try:
+            self._source.data = {
+                "x": [sigma for sigma, _ in ordered],
+                "y": [trials for _, trials in ordered],
+                "color": [COLORS[k % len(COLORS)] for k in range(len(ordered))],
+            }
+        finally:
+            self._is_showing = False
+
+    def _take(self, attr: str, old: Any, new: Any) -> None:
+        if not self._is_showing:
+            self._on_drag([(float(x), round(float(y))) for x, y in zip(new["x"], new["y"], strict=True)])
