@@ -8,7 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from designstudio.dashboard.state.design import DesignChoice
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.evaluate.study import evaluate_study
 from designstudio.search.designs import build_design, list_distributions, place_parameters
 from designstudio.study import StudyFileError, format_study, parse_study
