@@ -18,6 +18,7 @@ from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import fractional_ranks
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameter_entries import list_array_entries
 from designstudio.model.parameters import Parameter
 from designstudio.model.simulate import draw_participants, draw_stimuli, simulate_trials
 
@@ -96,15 +97,9 @@ def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:
 
 def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Float[np.ndarray, "dataset chain draw"]]:
     """All free parameters, one entry for each condition, and the ratios and products that confounded designs determine."""
-    quantities = {}
     dims = ("dataset", "chain", "draw")
-    for name in model.free:
-        array = values[name]
-        if "condition" in array.dims:
-            for k in range(model.num_conditions):
-                quantities[f"{name}[{k}]"] = array.isel(condition=k).transpose(*dims).values
-        else:
-            quantities[name] = array.transpose(*dims).values
+    entries = list_array_entries(values[list(model.free)])
+    quantities = {entry.label(): entry.pick(values[entry.name]).transpose(*dims).values for entry in entries}
     first = {name: v.isel(condition=0) if "condition" in v.dims else v for name, v in values.items()}
     ratio = first["sigma_0"] / first["sigma"]
     if not {"sigma_0", "sigma"} <= set(model.fixed):

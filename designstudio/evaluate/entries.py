@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from designstudio.errors import UnknownNameError
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.model.priors import AbstractPrior
 from designstudio.study import Quantity
 from designstudio.study.design import Design
@@ -40,15 +41,12 @@ class Entry(NamedTuple):
 
 def list_entries(model: BehaviorModel, design: Design, quantities: Sequence[Quantity]) -> list[Entry]:
     """All that is scored for a model that is fitted to the data of a design."""
-    entries = []
-    for parameter in model.parameters:
-        if parameter.name in model.per_condition:
-            for k, condition in enumerate(design.conditions):
-                label = f"{parameter.name}[{condition.name}]"
-                symbol = f"{parameter.symbol} {condition.name}"
-                entries.append(Entry(label, parameter.name, k, symbol, parameter.unit, True))
-        elif parameter.name in model.free:
-            entries.append(Entry(parameter.name, parameter.name, None, parameter.symbol, parameter.unit, True))
+    parameters = {parameter.name: parameter for parameter in model.parameters}
+    conditions, entries = [condition.name for condition in design.conditions], []
+    for at in list_parameter_entries(model):
+        parameter = parameters[at.name]
+        symbol = parameter.symbol if at.condition is None else f"{parameter.symbol} {conditions[at.condition]}"
+        entries.append(Entry(at.label(conditions), at.name, at.condition, symbol, parameter.unit, True))
     entries += [Entry(q.name, q.name, None, q.name, q.unit, False) for q in quantities]
     return entries
 

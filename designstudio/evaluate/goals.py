@@ -7,7 +7,7 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import AbstractCriterion, Exclusion, GroupDifference, Narrowness, Power
-from designstudio.metrics.samples import keep_good, sample_quantity
+from designstudio.metrics.samples import find_quantities, keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
@@ -32,19 +32,13 @@ def score_goals(
     """
     good, scores = keep_good(summaries), {}
     for goal in study.goals:
-        names = list_entries(good, goal.quantity)
+        names = find_quantities(good, goal.quantity)
         second = keep_good(summarize(second_group(study, goal))) if goal.kind == GROUPS_DIFFER else None
         for name in names:
             label = goal.label if len(names) == 1 else goal.label.replace(goal.quantity, name, 1)
             criterion = build_criterion(study, goal, design, name, second)
             scores[label] = Power().score(sample_quantity(good, name), criterion)
     return scores
-
-
-def list_entries(summaries: xr.Dataset, *quantities: str) -> list[str]:
-    """What quantities are called in summaries: by their own name, or by one name for each condition."""
-    bases = summaries["base"].values.astype(str)
-    return [str(name) for name, base in zip(summaries["quantity"].values, bases, strict=True) if base in quantities]
 
 
 def second_group(study: Study, goal: Goal) -> Study:

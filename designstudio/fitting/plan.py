@@ -24,6 +24,7 @@ from designstudio.fitting.results import EmpiricalFit
 from designstudio.metrics.monte_carlo import Score, score_mean
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
+from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, UNIT_POWERS, Parameter
 from designstudio.study import Analysis, Known, Population, SearchPlan, Study
 from designstudio.study.study import AMORTIZED, EXACT
@@ -187,7 +188,7 @@ def compare_precision(
         parameter = parameters[str(entry["base"].item())]
         values = draws[parameter.name]
         if "condition" in values.dims:
-            place = [f"{parameter.name}[{condition.name}]" for condition in study.design(PILOT).conditions].index(name)
+            place = [condition.name for condition in study.design(PILOT).conditions].index(split_label(name)[1])
             values = values.isel(condition=place)
         achieved = score_mean(values.astype(float).std(("chain", "draw"), ddof=1).values)
         factor, unit = _choose_unit(fit, parameter)

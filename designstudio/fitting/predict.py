@@ -14,6 +14,7 @@ from designstudio.fitting.summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.parameter_entries import split_label
 
 PROBABILITIES = (0.03, 0.25, 0.5, 0.75, 0.97)
 # Responses between the outermost of them are inside the band.
@@ -147,7 +148,7 @@ def compare_prior_means(fit: EmpiricalFit) -> xr.Dataset:
         StudioError: if mu_0 was not estimated.
     """
     summary = fit.summarize()
-    labels = [label for label in summary["parameter"].values.tolist() if label.partition("[")[0] == "mu_0"]
+    labels = [label for label in summary["parameter"].values.tolist() if split_label(label)[0] == "mu_0"]
     if not labels:
         raise StudioError("The prior mean mu_0 was fixed, so there is nothing to compare.")
     chosen = summary[["mean", "hdi_low", "hdi_high"]].rename(hdi_low="low", hdi_high="high").sel(parameter=labels)

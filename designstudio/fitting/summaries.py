@@ -1,7 +1,6 @@
 """Posteriors in a few numbers, in the unit of the data."""
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
@@ -10,37 +9,11 @@ from jaxtyping import Float
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.units import count_trials
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameter_entries import list_parameter_entries
 
 # Probability of the intervals, which are those of highest density.
 INTERVAL = 0.94
 STATISTICS = ("mean", "sd", "hdi_low", "hdi_high")
-
-
-class Column(NamedTuple):
-    """One number of every subject: a parameter, or its value in one condition.
-
-    Attributes:
-        label: how reports call it, such as `sigma[blurred]`.
-        name: of the parameter.
-        condition: which; None if the conditions share the parameter.
-    """
-
-    label: str
-    name: str
-    condition: int | None
-
-    def pick(self, draws: xr.DataArray) -> xr.DataArray:
-        """Its part of the parameter's draws."""
-        return draws if self.condition is None else draws.isel(condition=self.condition)
-
-
-def list_columns(model: BehaviorModel, conditions: list[str]) -> Iterator[Column]:
-    """All free numbers of a model."""
-    for name in model.free:
-        if name in model.per_condition:
-            yield from (Column(f"{name}[{label}]", name, k) for k, label in enumerate(conditions))
-        else:
-            yield Column(name, name, None)
 
 
 def summarize_posteriors(
@@ -53,20 +26,20 @@ def summarize_posteriors(
         condition.
     """
     conditions = [str(label) for label in trials["condition"].values]
-    columns = {cost: list(list_columns(model, conditions)) for cost, model in models.items()}
-    labels = list(dict.fromkeys(column.label for own in columns.values() for column in own))
+    entries = {cost: list_parameter_entries(model) for cost, model in models.items()}
+    labels = list(dict.fromkeys(entry.label(conditions) for own in entries.values() for entry in own))
     has_trials = count_trials(trials) > 0
     values = np.full((len(STATISTICS), trials.sizes["dataset"], len(posteriors), len(labels)), np.nan)
     for j, (cost, posterior) in enumerate(posteriors.items()):
         parameters = {parameter.name: parameter for parameter in models[cost].parameters}
         draws = posterior["posterior"].to_dataset()
-        for column in columns[cost]:
-            flat = column.pick(draws[column.name]).transpose("dataset", "chain", "draw").values.astype(float)
-            restored = scale.restore(flat.reshape(len(flat), -1), parameters[column.name])
+        for entry in entries[cost]:
+            flat = entry.pick(draws[entry.name]).transpose("dataset", "chain", "draw").values.astype(float)
+            restored = scale.restore(flat.reshape(len(flat), -1), parameters[entry.name])
             found = summarize_draws(restored)
-            if column.condition is not None:
-                found[:, ~has_trials[:, column.condition]] = np.nan
-            values[:, :, j, labels.index(column.label)] = found
+            if entry.condition is not None:
+                found[:, ~has_trials[:, entry.condition]] = np.nan
+            values[:, :, j, labels.index(entry.label(conditions))] = found
     dims = ("subject", "cost", "parameter")
     coords = {"subject": trials["subject"].values, "cost": list(posteriors), "parameter": labels}
     return xr.Dataset({name: (dims, array) for name, array in zip(STATISTICS, values, strict=True)}, coords=coords)
@@ -79,12 +52,12 @@ def summarize_group(
     group = pooled["group"].to_dataset()
     parameters = {parameter.name: parameter for parameter in model.parameters}
     summaries = {}
-    for column in list_columns(model, conditions):
+    for entry in list_parameter_entries(model):
         median, spread = (
-            column.pick(group[f"{column.name}_{kind}"]).values.astype(float).ravel() for kind in ("median", "spread")
+            entry.pick(group[f"{entry.name}_{kind}"]).values.astype(float).ravel() for kind in ("median", "spread")
         )
-        restored = scale.restore(median, parameters[column.name])
-        summaries[column.label] = {
+        restored = scale.restore(median, parameters[entry.name])
+        summaries[entry.label(conditions)] = {
             kind: dict(zip(STATISTICS, summarize_draws(draws).tolist(), strict=True))
             for kind, draws in (("median", restored), ("spread", spread))
         }

@@ -6,6 +6,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from designstudio.model.parameter_entries import split_label
+
 Vector = Float[np.ndarray, " dataset"]
 Matrices = Float[np.ndarray, "dataset parameter parameter_other"]
 Matrix = Float[np.ndarray, "parameter parameter_other"]
@@ -95,6 +97,12 @@ def keep_good(summaries: xr.Dataset) -> xr.Dataset:
     return summaries.isel(dataset=np.flatnonzero(summaries["is_good"].values))
 
 
+def find_quantities(summaries: xr.Dataset, *names: str) -> list[str]:
+    """What parameters or quantities are called in summaries: by their own name, or by one name for each condition."""
+    bases = summaries["base"].values.astype(str)
+    return [str(name) for name, base in zip(summaries["quantity"].values, bases, strict=True) if base in names]
+
+
 def sample_quantity(summaries: xr.Dataset, quantity: str) -> QuantitySample:
     """One quantity of summaries, which hold good fits only; see `designstudio.metrics.summaries`."""
     summary = summaries.sel(quantity=quantity)
@@ -113,8 +121,7 @@ def shape_posteriors(
         cost_parameters: names of the cost's parameters.
     """
     names = tuple(str(name) for name in summaries["parameter"].values)
-    # An entry such as sigma[low] belongs to the parameter sigma.
-    bases = [name.partition("[")[0] for name in names]
+    bases = [split_label(name)[0] for name in names]
     return PosteriorShape(
         names,
         summaries["log_covariance"].values.astype(float),

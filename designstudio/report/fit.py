@@ -16,6 +16,7 @@ from designstudio.fitting.summaries import INTERVAL, summarize_group
 from designstudio.fitting.units import name_unit
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family, get_cost
+from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
 from designstudio.report import methods
 from designstudio.report.assumptions import MODEL
@@ -259,7 +260,7 @@ def _list_estimates(one: dict[str, Any], labels: Sequence[str]) -> list[str]:
 
 
 def _name_label(symbols: dict[str, str], label: str) -> str:
-    name, _, condition = label.removesuffix("]").partition("[")
+    name, condition = split_label(label)
     return f"{symbols.get(name, name)} {condition}".strip()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import get_cost
+from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
 from designstudio.study import Study
 
@@ -69,7 +70,7 @@ def count(number: int, noun: str) -> str:
 
 def name_quantity(study: Study, name: str) -> str:
     """A parameter or quantity: its symbol, its unit and what it is."""
-    base, _, condition = name.removesuffix("]").partition("[")
+    base, condition = split_label(name)
     for parameter in get_cost(study.cost).all_parameters:
         if parameter.name == base:
             symbol = f"{parameter.symbol} {condition}".strip()

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import xarray as xr
 
-from designstudio.evaluate.goals import build_criterion, list_entries
+from designstudio.evaluate.goals import build_criterion
 from designstudio.evaluate.results import list_cost_parameters, list_prior_parameters
 from designstudio.metrics import ALL, PRIOR_COST, AbstractPosteriorMetric, AbstractQuantityMetric
 from designstudio.metrics.base import Statistic
@@ -17,7 +17,7 @@ from designstudio.metrics.failed import Failed
 from designstudio.metrics.monte_carlo import FEWEST, UNDEFINED, MetricEstimate, Score, estimate_by_jackknife
 from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.power import Power
-from designstudio.metrics.samples import sample_quantity, shape_posteriors
+from designstudio.metrics.samples import find_quantities, sample_quantity, shape_posteriors
 from designstudio.search.feasible import measure_design
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
@@ -67,11 +67,11 @@ def _weigh(objective: Objective, study: Study, design: Design, good: xr.Dataset,
     """The objective as a function of weights on the data sets, on the scale on which designs are compared."""
     metric = objective.metric
     if isinstance(metric, AbstractQuantityMetric):
-        parts = [metric.compared(sample_quantity(good, name)) for name in list_entries(good, *objective.of)]
+        parts = [metric.compared(sample_quantity(good, name)) for name in find_quantities(good, *objective.of)]
         return lambda weights: np.mean([part(weights) for part in parts], axis=0)
     if isinstance(metric, AbstractPosteriorMetric):
         shape = shape_posteriors(good, list_prior_parameters(study), list_cost_parameters(study))
         return metric.statistic(shape.select_prior_and_cost() if objective.of == (PRIOR_COST,) else shape)
     goal = study.goals[objective.goal or 0]
-    name = list_entries(good, goal.quantity)[0]
+    name = find_quantities(good, goal.quantity)[0]
     return Power().statistic(sample_quantity(good, name), build_criterion(study, goal, design, name, second))

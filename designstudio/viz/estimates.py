@@ -18,6 +18,7 @@ from designstudio.fitting.reading import Scale
 from designstudio.fitting.summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import name_unit
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameter_entries import list_array_entries, list_parameter_entries
 from designstudio.model.parameters import Parameter
 from designstudio.viz.theme import QuantityLabel
 
@@ -26,13 +27,11 @@ SHARED = ""
 
 def label_parameters(model: BehaviorModel, unit: str, conditions: list[str]) -> dict[str, QuantityLabel]:
     """Symbols and units, of the free parameters and of each condition's entry of them (`sigma[0]`)."""
-    labels = {}
-    for parameter in _list_free(model):
-        label = QuantityLabel(parameter.symbol, name_unit(parameter, unit))
-        labels[parameter.name] = label
-        if parameter.name in model.per_condition:
-            for k, condition in enumerate(conditions):
-                labels[f"{parameter.name}[{k}]"] = label._replace(symbol=f"{label.symbol}, {condition}")
+    labels = {p.name: QuantityLabel(p.symbol, name_unit(p, unit)) for p in _list_free(model)}
+    for entry in list_parameter_entries(model):
+        if entry.condition is not None:
+            label = labels[entry.name]
+            labels[entry.label()] = label._replace(symbol=f"{label.symbol}, {conditions[entry.condition]}")
     return labels
 
 
@@ -93,10 +92,8 @@ def _list_free(model: BehaviorModel) -> list[Parameter]:
 
 def _list_entries(draws: xr.Dataset, model: BehaviorModel, scale: Scale) -> Iterator[tuple[Parameter, str, xr.DataArray]]:
     """Every free parameter, in each condition if it differs between them, in the unit of the data."""
-    for parameter in _list_free(model):
-        array = scale.restore(draws[parameter.name].astype(float), parameter)
-        if "condition" not in array.dims:
-            yield parameter, SHARED, array
-            continue
-        for k, condition in enumerate(draws["condition"].values.astype(str)):
-            yield parameter, str(condition), array.isel(condition=k)
+    parameters = {parameter.name: parameter for parameter in _list_free(model)}
+    for entry in list_array_entries(draws[list(parameters)]):
+        parameter = parameters[entry.name]
+        condition = SHARED if entry.condition is None else str(draws["condition"].values[entry.condition])
+        yield parameter, condition, scale.restore(entry.pick(draws[entry.name]).astype(float), parameter)

@@ -9,8 +9,9 @@ from jaxtyping import Float
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL, compute_hdi, list_columns
+from designstudio.fitting.summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
+from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import label_parameters
 from designstudio.viz.families import name_cost
@@ -65,18 +66,17 @@ def compute_marginals(fit: EmpiricalFit, cost: str, subject: str) -> dict[str, M
     # Not the ends, which may lie at infinity.
     shares = (np.arange(NUM_QUANTILES) + 0.5) / NUM_QUANTILES
     found = {}
-    for column in list_columns(model, fit.conditions):
-        if column.condition is not None and not num_trials[column.condition]:
+    for entry in list_parameter_entries(model):
+        if entry.condition is not None and not num_trials[entry.condition]:
             continue
-        parameter = parameters[column.name]
-        own = fit.scale.restore(column.pick(draws[column.name]).values.astype(float).ravel(), parameter)
+        parameter = parameters[entry.name]
+        own = fit.scale.restore(entry.pick(draws[entry.name]).values.astype(float).ravel(), parameter)
         # Importance draws repeat, which bandwidths that look for several peaks take for peaks.
         grid, density, _ = array_stats.kde(own, bw="scott")
-        quantiles = fit.scale.restore(np.asarray(model.priors[column.name].quantile(shares), float), parameter)
+        quantiles = fit.scale.restore(np.asarray(model.priors[entry.name].quantile(shares), float), parameter)
         low, high = compute_hdi(own)
-        key = column.name if column.condition is None else f"{column.name}[{column.condition}]"
-        found[column.label] = Marginal(
-            labels[key], own, grid, density, quantiles, np.gradient(shares, quantiles), float(low), float(high)
+        found[entry.label(fit.conditions)] = Marginal(
+            labels[entry.label()], own, grid, density, quantiles, np.gradient(shares, quantiles), float(low), float(high)
         )
     return found
 

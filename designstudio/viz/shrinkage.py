@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from designstudio.errors import StudioError
+from designstudio.model.parameter_entries import ParameterEntry
 from designstudio.viz import figures, theme
 from designstudio.viz.theme import BLUE, CROSS, REFERENCE_COLOR, VERMILION, QuantityLabel, Series
 
@@ -62,7 +63,7 @@ def list_medians(group: pd.DataFrame, conditions: list[str]) -> dict[str, float]
     """The median subject of a table of the group, by the names that quantities have when subjects are pooled."""
     places = {condition: k for k, condition in enumerate(conditions)}
     rows = zip(group["quantity"], group["condition"], group["mean"], strict=True)
-    return {f"{name}[{places[where]}]" if where in places else str(name): float(mean) for name, where, mean in rows}
+    return {ParameterEntry(str(name), places.get(where)).label(): float(mean) for name, where, mean in rows}
 
 
 def draw_shrinkage(

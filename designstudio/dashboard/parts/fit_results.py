@@ -23,6 +23,7 @@ from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.parameter_entries import split_label
 from designstudio.viz.families import name_cost
 from designstudio.viz.fits import (
     draw_fit_costs,
@@ -184,8 +185,8 @@ class FitResults(pn.viewable.Viewer):
         """Prior and cost, if there are both; what was chosen stays if it can."""
         names = list(compute_marginals(self._get(), self.cost.value, self.subject.value))
         own = [p.name for p in get_cost(self.cost.value).parameters]
-        prior = [name for name in names if name.partition("[")[0] == DEFAULT_FAMILY.prior_location.name]
-        cost = [name for name in names if name.partition("[")[0] in own]
+        prior = [name for name in names if split_label(name)[0] == DEFAULT_FAMILY.prior_location.name]
+        cost = [name for name in names if split_label(name)[0] in own]
         first = (prior or names)[0]
         second = next((name for name in (*cost, *names) if name != first), first)
         for widget, wanted in ((self.across, first), (self.up, second)):

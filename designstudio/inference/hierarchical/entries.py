@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel, Values
+from designstudio.model.parameter_entries import ParameterEntry, list_parameter_entries
 from designstudio.model.priors import AbstractPrior
 
 # On the host while a group is prepared, on a device while it is sampled.
@@ -52,22 +53,13 @@ class Entry:
 
     def pick(self, posterior: xr.Dataset) -> Float[np.ndarray, "subject draw"]:
         """All draws of this number."""
-        array = posterior[self.name]
-        array = array if self.condition is None else array.isel(condition=self.condition)
+        array = ParameterEntry(self.name, self.condition).pick(posterior[self.name])
         return array.transpose("dataset", "chain", "draw").values.reshape(array.sizes["dataset"], -1)
-
-    def label(self, suffix: str) -> str:
-        """Name of a quantity of this entry."""
-        return f"{self.name}_{suffix}" + ("" if self.condition is None else f"[{self.condition}]")
 
 
 def list_entries(model: BehaviorModel) -> tuple[Entry, ...]:
     """All entries of a model, in its order."""
-    entries = []
-    for name, prior in model.priors.items():
-        conditions = range(model.num_conditions) if name in model.per_condition else (None,)
-        entries += [Entry(name, condition, prior) for condition in conditions]
-    return tuple(entries)
+    return tuple(Entry(*entry, model.priors[entry.name]) for entry in list_parameter_entries(model))
 
 
 def stretch(entries: tuple[Entry, ...], values: Values) -> tuple[Float[Array, " entry"], Float[Array, ""]]:

@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from designstudio.model.parameter_entries import list_array_entries
+
 
 def compute_shrinkage(posterior: xr.DataTree, pooled: xr.DataTree) -> xr.Dataset:
     """Separate and pooled estimates side by side.
@@ -20,17 +22,19 @@ def compute_shrinkage(posterior: xr.DataTree, pooled: xr.DataTree) -> xr.Dataset
     """
     subjects = pooled["posterior"].to_dataset()
     separate = posterior["posterior"].to_dataset().sel(dataset=subjects["dataset"])
-    names, columns = [], []
-    for name in map(str, subjects.data_vars):
-        has_conditions = "condition" in subjects[name].dims
-        for k in range(subjects.sizes["condition"] if has_conditions else 1):
-            names.append(f"{name}[{k}]" if has_conditions else name)
-            pair = [source[name].isel(condition=k) if has_conditions else source[name] for source in (separate, subjects)]
-            columns.append([f(array.values.astype(float), axis=(1, 2)) for array in pair for f in (np.mean, np.std)])
+    entries, columns = list_array_entries(subjects), []
+    for entry in entries:
+        pair = [entry.pick(source[entry.name]) for source in (separate, subjects)]
+        columns.append([f(array.values.astype(float), axis=(1, 2)) for array in pair for f in (np.mean, np.std)])
     means_and_sds = np.moveaxis(np.array(columns), 0, -1)
+    names = [entry.label() for entry in entries]
     labels = ("separate_mean", "separate_sd", "pooled_mean", "pooled_sd")
     table = xr.Dataset(
         {label: (("dataset", "quantity"), values) for label, values in zip(labels, means_and_sds, strict=True)},
-        coords={"quantity": names, "dataset": subjects["dataset"], "subject": subjects["subject"]},
+        coords={
+            "quantity": names,
+            "dataset": subjects["dataset"],
+            "subject": subjects["subject"],
+        },
     )
     return table.assign(shrinkage=1 - (table["pooled_sd"] / table["separate_sd"]) ** 2)
