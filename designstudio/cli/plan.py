@@ -69,13 +69,13 @@ def plan(
 
 def print_plan(plan: "Plan") -> None:
     """The population, the pilot and what to know about both, in words."""
-    from designstudio.fitting.plan_words import describe_design, describe_population  # noqa: PLC0415
+    from designstudio.fitting.plan_words import describe_pilot, describe_population  # noqa: PLC0415
 
     fit, study, console = plan.fit, plan.study, Console(highlight=False)
     for title, sentences in (
         (study.title, plan.notes),
         (f"People who minimise {study.cost}", describe_population(fit, study)),
-        ("The pilot", [describe_design(study)]),
+        ("The pilot", [describe_pilot(study)]),
     ):
         console.print(f"\n{title}", markup=False)
         for sentence in sentences:

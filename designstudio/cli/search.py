@@ -115,25 +115,16 @@ def _show(console: Console, objective: "Objective | None") -> Iterator["Progress
 
 
 def _table_of_best(best: Sequence["CandidateRecord"], objective: "Objective | None") -> Table:
+    from designstudio.study.design.description import format_cells  # noqa: PLC0415
+
     table = Table(title="Best designs so far", box=SIMPLE_HEAD)
     for column in ("candidate", "levels", "trials", "stimuli", objective.label if objective else ""):
         table.add_column(column, justify="left" if column == "stimuli" else "right")
     for record in best:
         score = record.scores[objective.label] if objective else ""
-        design = record.design
-        table.add_row(str(record.number), format_levels(design), format_trials(design), design["stimuli"], str(score))
+        cells = format_cells(record.design)
+        table.add_row(str(record.number), cells.levels, cells.trials, cells.stimuli, str(score))
     return table
-
-
-def format_levels(design: dict[str, Any]) -> str:
-    """Levels in a few words."""
-    values = [f"{value:g}" for levels in design["levels"] for value in levels.values()]
-    return " / ".join(values) or "-"
-
-
-def format_trials(design: dict[str, Any]) -> str:
-    """Trials in a few words."""
-    return " + ".join(str(count) for count in design["trials"])
 
 
 def _print_result(result: "SearchResult", folder: Path) -> None:
@@ -150,6 +141,8 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
 
 
 def _table_of_finalists(result: "SearchResult", verification: "Verification") -> Table:
+    from designstudio.study.design.description import describe_design, format_cells  # noqa: PLC0415
+
     plan = result.question.search
     fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}" if plan else ""
     table = Table(
@@ -166,17 +159,15 @@ def _table_of_finalists(result: "SearchResult", verification: "Verification") ->
         name = "winner" if place == verification.winner and len(result.objectives) == 1 else finalist.design.name
         table.add_row(name, *_row(finalist, result.objectives))
     for evaluation, scores in zip(verification.references, verification.reference_scores, strict=True):
-        design = evaluation.design
         cells = [cell for objective in result.objectives for cell in ("", str(scores[objective.label]))]
-        levels = " / ".join(f"{value:g}" for condition in design.conditions for value in condition.levels.values())
-        trials = " + ".join(str(condition.num_trials) for condition in design.conditions)
-        table.add_row(design.name, levels or "-", trials, str(design.stimuli), f"{design.minutes:.1f}", *cells)
+        table.add_row(evaluation.design.name, *format_cells(describe_design(evaluation.design)), *cells)
     return table
 
 
 def _row(finalist: "Finalist", objectives: Sequence["Objective"]) -> list[str]:
-    design = finalist.candidate.design
-    cells = [format_levels(design), format_trials(design), design["stimuli"], f"{design['minutes']:.1f}"]
+    from designstudio.study.design.description import format_cells  # noqa: PLC0415
+
+    cells = list(format_cells(finalist.candidate.design))
     for objective in objectives:
         cells += [_cell(finalist.candidate.scores[objective.label]), _cell(finalist.fresh[objective.label])]
     return cells

@@ -57,7 +57,7 @@ def describe_population(fit: EmpiricalFit, study: Study) -> list[str]:
     return sentences
 
 
-def describe_design(study: Study) -> str:
+def describe_pilot(study: Study) -> str:
     """The pilot's design in a sentence."""
     pilot = study.design(PILOT)
     conditions = ", ".join(f"{count(c.num_trials, 'trial')} of {c.name}" for c in pilot.conditions)

@@ -12,10 +12,10 @@ from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import LoadedData
 from designstudio.fitting.reading.load_report import count, shorten
-from designstudio.lab.design_words import label_condition
 from designstudio.lab.differences import DATA, NOTHING, Difference
 from designstudio.lab.formats.files import SCHEDULE
 from designstudio.lab.formats.psych_ds import ORIGIN, SIMULATED
+from designstudio.lab.labels import label_condition
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.model.trials.schema import ONLY_CONDITION
 from designstudio.study.design import Stimuli

@@ -18,14 +18,16 @@ from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
 from designstudio.inference.settings import FitSettings
-from designstudio.lab.design_words import check_labels, describe_design, format_prior
+from designstudio.lab.labels import check_labels
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Goal, Known, Study
 from designstudio.study.design import Design
+from designstudio.study.design.description import record_design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.schema.priors import format_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
 
@@ -104,7 +106,7 @@ def make_record(study: Study, design: Design, options: RecordOptions | None = No
     return Record(
         {
             "title": study.title,
-            "design": describe_design(design),
+            "design": record_design(design),
             "participants": {"each_group": each_group, "groups": 2 if has_groups else 1},
             "model": _describe_model(study, model),
             "analysis": _describe_analysis(study, model),

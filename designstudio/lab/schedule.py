@@ -13,7 +13,7 @@ import numpy as np
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.experiment import place_stimuli, prepare_experiment, simulate_experiment
-from designstudio.lab.design_words import check_labels
+from designstudio.lab.labels import check_labels
 from designstudio.lab.orders import Kind, OrderError, find_smallest_limit, order_blocks, order_trials
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Study

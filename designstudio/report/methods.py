@@ -12,6 +12,7 @@ from designstudio.report.scores import Evaluations, find_versions
 from designstudio.search.results import list_recorded
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
+from designstudio.study.design.description import format_cells
 from designstudio.viz.families import name_cost
 from designstudio.viz.search_labels import label_objective, label_parameter
 
@@ -97,7 +98,7 @@ def _describe_finalists(
     if len(objectives) == 1:
         winner = next(finalist for finalist in result["finalists"] if finalist["number"] == result["winner"])
         design, label = winner["design"], objectives[0].label
-        trials = " + ".join(map(str, design["trials"]))
+        trials = format_cells(design).trials
         sentences.append(
             f"The winner has {trials} trials per participant{_describe_levels(design['levels'])}, "
             f"stimuli {design['stimuli']}; its {label_objective(objectives[0], study).symbol} on the fresh participants is "

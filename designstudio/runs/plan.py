@@ -10,7 +10,7 @@ from designstudio.core.run_record import AGAIN, name_from
 from designstudio.errors import StudioError
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.plan import Plan, compare_precision, plan_study
-from designstudio.fitting.plan_words import describe_design, describe_population, list_notes
+from designstudio.fitting.plan_words import describe_pilot, describe_population, list_notes
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.runs.folder import check_file, check_folder, keep_run, use_cost_file
 from designstudio.study import write_study
@@ -86,7 +86,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "notes": list(plan.notes),
         "population": {name: write_prior(prior) for name, prior in study.population.priors.items()},
         "population_in_words": describe_population(fit, study),
-        "pilot": describe_design(study),
+        "pilot": describe_pilot(study),
         "precision": [] if plan.precision is None else plan.to_frame().to_dict("records"),
     }
 

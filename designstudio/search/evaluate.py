@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -82,17 +82,6 @@ def list_all_objectives(study: Study) -> list[Objective]:
     """All that is estimated of a design: objectives, then what is only constrained."""
     assert study.search is not None  # noqa: S101  (only called while searching)
     return list(dict.fromkeys([*list_objectives(study), *(c.objective for c in study.search.all_constraints)]))
-
-
-def describe_design(design: Design) -> dict[str, Any]:
-    """A design as plain data, for people and programs."""
-    return {
-        "levels": [dict(condition.levels) for condition in design.conditions],
-        "trials": [condition.num_trials for condition in design.conditions],
-        "stimuli": str(design.stimuli),
-        "participants": design.num_participants,
-        "minutes": design.minutes,
-    }
 
 
 def list_group_goals(study: Study, objectives: Sequence[Objective]) -> list[int]:

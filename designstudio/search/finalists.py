@@ -13,13 +13,13 @@ from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.paired import compare_rmse
 from designstudio.search.estimates import estimate_objective, list_objectives
-from designstudio.search.evaluate import describe_design
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord
 from designstudio.search.screen import rank_designs
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
+from designstudio.study.design.description import describe_design
 
 # Number of the first fresh data set: far beyond any that a search looks at.
 FIRST_FRESH = 1_000_000

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from designstudio.metrics.monte_carlo import Score
-from designstudio.search.evaluate import describe_design
+from designstudio.study.design.description import describe_design, format_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,5 @@ def format_score(score: Mapping[str, float | None] | None) -> str:
 
 
 def _row(name: str, design: dict[str, Any], scores: list[tuple[str, str]]) -> tuple[str, ...]:
-    levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values())
-    trials = " + ".join(str(count) for count in design["trials"])
-    return (name, levels or "-", trials, f"{design['minutes']:.1f}", *(cell for pair in scores for cell in pair))
+    cells = format_cells(design)
+    return (name, cells.levels, cells.trials, cells.minutes, *(cell for pair in scores for cell in pair))

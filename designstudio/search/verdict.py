@@ -1,10 +1,9 @@
 """What a search has found, in sentences."""
 
-from typing import Any
-
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification
 from designstudio.search.results import SearchResult
+from designstudio.study.design.description import format_design
 
 
 def describe_search(result: SearchResult) -> list[str]:
@@ -29,14 +28,6 @@ def describe_search(result: SearchResult) -> list[str]:
     failed = sum(finalist.evaluation.convergence.failed for finalist in verification.finalists)
     total = sum(finalist.evaluation.num_datasets for finalist in verification.finalists)
     return [*sentences, f"{failed} of {total} fits of the finalists failed and are left out."]
-
-
-def format_design(design: dict[str, Any]) -> str:
-    """A design, as `describe_design` has it, in a few words."""
-    levels = [f"{name} {value:g}" for level in design["levels"] for name, value in level.items()]
-    parts = [f"{count} trials at {level}" for count, level in zip(design["trials"], levels, strict=True)] if levels else []
-    said = " and ".join(parts) or f"{design['trials'][0]} trials"
-    return f"{said}, stimuli {design['stimuli']}"
 
 
 def _describe_winner(result: SearchResult, verification: Verification) -> list[str]:

@@ -14,7 +14,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
 from designstudio.fitting.plan import Plan, choose_cost, compare_precision, plan_study
-from designstudio.fitting.plan_words import describe_design, describe_population, list_notes
+from designstudio.fitting.plan_words import describe_pilot, describe_population, list_notes
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import Comparison
@@ -200,7 +200,7 @@ def test_a_plan_is_told_in_words(pilot, study, capsys):
     words = describe_population(pilot, study)
     assert words[0].startswith("μ₀, prior mean: 1.")
     assert words[2] == "σ, perceptual uncertainty: 0.1 in clear; 0.25 in blurred."
-    assert "20 participants, each with 40 trials of clear, 40 trials of blurred" in describe_design(study)
+    assert "20 participants, each with 40 trials of clear, 40 trials of blurred" in describe_pilot(study)
     precision = compare_precision(pilot, study, num_datasets=20, cache=NOWHERE)
     plan = Plan(pilot, study, tuple(list_notes(pilot, study)), precision)
     print_plan(plan)

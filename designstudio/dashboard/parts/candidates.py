@@ -8,19 +8,18 @@ import pandas as pd
 
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
-from designstudio.search.evaluate import describe_design
 from designstudio.search.records import PRUNED, CandidateRecord
 from designstudio.search.results import SearchResult
 from designstudio.study import Objective
 from designstudio.study.design import Design
+from designstudio.study.design.description import DesignCells, describe_design, format_cells
 from designstudio.viz.designs import Row, compute_rows
 from designstudio.viz.theme import BLUE
 
 # Of a picture, in pixels: all of it, and the room on the left and right for texts.
 WIDTH, HEIGHT, LEFT, RIGHT, FOOT = 250, 120, 46, 62, 22
 MOST_STROKES = 30
-# What `format_design` says.
-ABOUT = ("levels", "trials", "stimuli", "minutes")
+ABOUT = DesignCells._fields
 
 
 def write_best(records: Sequence[CandidateRecord], objectives: Sequence[Objective]) -> str:
@@ -29,7 +28,7 @@ def write_best(records: Sequence[CandidateRecord], objectives: Sequence[Objectiv
     shown = [objective for objective in objectives if objective.score != Minutes.name]
     heads = ["candidate", *(escaping.escape(objective.label) for objective in shown), *ABOUT, "data sets"]
     rows = [
-        [str(r.number), *(str(r.scores[m.label]) for m in shown), *format_design(r.design), str(r.num_datasets)]
+        [str(r.number), *(str(r.scores[m.label]) for m in shown), *_write_cells(r.design), str(r.num_datasets)]
         for r in records
     ]
     return write_table(heads, rows)
@@ -53,14 +52,14 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
         cells = [f"{'winner, ' if is_winner else ''}candidate {int(entry['number'])}"]
         for label in shown:
             cells += [_format_score(entry["search"].get(label)), _format_score(entry["fresh"].get(label))]
-        rows.append([*cells, *format_design(entry["design"])])
+        rows.append([*cells, *_write_cells(entry["design"])])
     about = {design.name: describe_design(design) for design in designs}
     for entry in record.get("references", []):
         name = str(entry["evaluation"]["name"])
         cells = [escaping.escape(name)]
         for label in shown:
             cells += ["", _format_score(entry["fresh"].get(label))]
-        rows.append([*cells, *(format_design(about[name]) if name in about else [""] * len(ABOUT))])
+        rows.append([*cells, *(_write_cells(about[name]) if name in about else [""] * len(ABOUT))])
     return write_table([*heads, *ABOUT], rows)
 
 
@@ -70,7 +69,7 @@ def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for entry in record.get("finalists", []):
         row: dict[str, Any] = {"design": f"candidate {entry['number']}"}
-        row |= dict(zip(ABOUT, format_design(entry["design"], is_plain=True), strict=True))
+        row |= dict(zip(ABOUT, _write_cells(entry["design"], is_plain=True), strict=True))
         rows.append(row | _spread(labels, entry["search"], "search") | _spread(labels, entry["fresh"], "fresh"))
     for entry in record.get("references", []):
         about = entry["evaluation"]
@@ -82,11 +81,9 @@ def _list_labels(record: Mapping[str, Any]) -> list[str]:
     return [str(entry["label"]) for entry in record.get("objectives", [])]
 
 
-def format_design(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
+def _write_cells(design: Mapping[str, Any], *, is_plain: bool = False) -> list[str]:
     """Levels, trials, stimuli and minutes of a design, as `describe_design` has it; escaped unless it is for a file."""
-    levels = " / ".join(f"{value:g}" for level in design["levels"] for value in level.values()) or "-"
-    trials = " + ".join(str(count) for count in design["trials"])
-    cells = [levels, trials, str(design["stimuli"]), f"{float(design['minutes']):.1f}"]
+    cells = list(format_cells(design))
     # Long cells may break: the scores beside them matter more than a line.
     return cells if is_plain else [f'<span style="white-space:normal">{escaping.escape(cell)}</span>' for cell in cells]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from designstudio.core.fingerprint import hash_json, hash_text
 from designstudio.evaluate.fingerprint import list_software
-from designstudio.lab.design_words import describe_design
 from designstudio.lab.folder import write_folder, write_pretty
 from designstudio.lab.formats.jspsych import write_timeline
 from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
 from designstudio.lab.formats.psychopy import write_conditions
 from designstudio.lab.formats.readme import write_readme
 from designstudio.lab.schedule import Schedule
+from designstudio.study.design.description import record_design
 
 FORMAT = "designstudio schedule 1"
 SCHEDULE = "schedule.json"
@@ -51,7 +51,7 @@ def format_schedule(schedule: Schedule) -> dict[str, str]:
 def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, Any]:
     """What a schedule was made from, and the SHA-256 of what was made."""
     options = schedule.options
-    design = describe_design(schedule.design)
+    design = record_design(schedule.design)
     return {
         "format": FORMAT,
         "study": schedule.study.title,

@@ -4,8 +4,8 @@ import textwrap
 from collections import Counter
 
 from designstudio.core.fingerprint import hash_json
-from designstudio.lab.design_words import describe_design
 from designstudio.lab.schedule import BLOCKED, Schedule
+from designstudio.study.design.description import record_design
 
 WIDTH = 100
 
@@ -19,7 +19,7 @@ def write_readme(schedule: Schedule) -> str:
         _describe_order(schedule),
         *_describe_blocks(schedule),
         *_explain_files(schedule),
-        f"Design: {hash_json(describe_design(schedule.design))} (SHA-256; schedule.json has all options and files).",
+        f"Design: {hash_json(record_design(schedule.design))} (SHA-256; schedule.json has all options and files).",
     ]
     return "\n\n".join(parts) + "\n"
 

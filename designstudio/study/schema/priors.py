@@ -13,6 +13,7 @@ from designstudio.model.priors.base import BOUNDS, MUST_BE_POSITIVE
 from designstudio.study.schema.entry import Entry, StudyFileError
 from designstudio.study.schema.kinds import POSITIVE, Field, JsonSchema, Kind, Number
 from designstudio.study.schema.record import Record
+from designstudio.study.schema.toml_text import write_value
 
 # Where a prior begins and ends, up to this probability on each side.
 TAIL = 1e-6
@@ -208,6 +209,11 @@ def write_prior(prior: AbstractPrior) -> Any:
     if bounds is not None and math.isfinite(bounds.high):
         ends["high"] = float(bounds.high)
     return {prior.family: Family(type(prior)).write(prior), **ends}
+
+
+def format_prior(prior: AbstractPrior) -> str:
+    """A prior as a study file says it, as text with all its digits."""
+    return write_value(write_prior(prior))
 
 
 def prior_record() -> Record:
