@@ -45,10 +45,9 @@ def calibrate_cost(
         if value < least:
             raise StudioError(f"{name} must be at least {least}, but {value} was given.")
     known = tuple(fixed or ())
-    per_condition = () if "sigma" in known else ("sigma",)
-    model = BehaviorModel(
-        load_actor(cost if actor is None else actor), num_conditions=levels, per_condition=per_condition, fixed=known
-    )
+    loaded = load_actor(cost if actor is None else actor)
+    noise = loaded.family.perceptual_noise.name
+    model = BehaviorModel(loaded, num_conditions=levels, per_condition=() if noise in known else (noise,), fixed=known)
     with show_progress(f"Calibrating {cost}") as progress:
         result = calibrate(model, num_datasets=datasets, num_trials=trials, seed=seed, progress=progress)
     scores = score_calibration(result.ranks)

@@ -6,7 +6,7 @@ the quantities that a confounded design trades: log mu_0 (1 - w_m) + log of the 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -17,6 +17,7 @@ from designstudio.core.progress import ProgressCallback
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import fractional_ranks
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_array_entries
 from designstudio.model.parameters import Parameter
@@ -88,10 +89,12 @@ def calibrate(
 
 def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:
     """Short labels of everything that is ranked, for the panels of a figure."""
-    symbols = {"sigma_0 / sigma": "σ₀ / σ"}
-    for parameter in parameters:
-        symbols[parameter.name] = parameter.symbol
-        symbols[f"log mu_0 (1 - w_m) + log {parameter.name}"] = f"(1-w) log μ₀ + log {parameter.symbol}"
+    known = tuple(parameters)
+    names = {parameter.name for parameter in known}
+    symbols = {parameter.name: parameter.symbol for parameter in known}
+    for parameter in known:
+        for trade_off in DEFAULT_FAMILY.perception.list_trade_offs(names, [parameter]):
+            symbols[trade_off.name] = trade_off.symbol
     return symbols
 
 
@@ -100,12 +103,7 @@ def list_quantities(model: BehaviorModel, values: xr.Dataset) -> Mapping[str, Fl
     dims = ("dataset", "chain", "draw")
     entries = list_array_entries(values[list(model.free)])
     quantities = {entry.label(): entry.pick(values[entry.name]).transpose(*dims).values for entry in entries}
-    first = {name: v.isel(condition=0) if "condition" in v.dims else v for name, v in values.items()}
-    ratio = first["sigma_0"] / first["sigma"]
-    if not {"sigma_0", "sigma"} <= set(model.fixed):
-        quantities["sigma_0 / sigma"] = ratio.transpose(*dims).values
-    own = [parameter.name for parameter in model.actor.cost.parameters if parameter.name in model.free]
-    if own and "mu_0" in model.free:
-        traded: Any = np.log(first["mu_0"]) / (1 + ratio**2) + np.log(first[own[0]])
-        quantities[f"log mu_0 (1 - w_m) + log {own[0]}"] = traded.transpose(*dims).values
+    first = {str(name): v.isel(condition=0) if "condition" in v.dims else v for name, v in values.items()}
+    for trade_off in model.family.perception.list_trade_offs(model.free, model.actor.cost.parameters):
+        quantities[trade_off.name] = trade_off.compute(first).transpose(*dims).values
     return quantities

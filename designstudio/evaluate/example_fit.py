@@ -87,11 +87,12 @@ def _predict_band(
     values = {str(name): jnp.asarray(array.values[::step], jnp.float32) for name, array in flat.items()}
     known = {name: jnp.asarray(value, jnp.float32) for name, value in fixed.items()}
     mean, log_variance = (
-        np.asarray(part) for part in _predict(model, values, known, jnp.log(jnp.asarray(grid, jnp.float32)))
+        np.asarray(part)
+        for part in _predict(model, values, known, jnp.asarray(model.family.perception.encode(grid), jnp.float32))
     )
     # One noise for each draw, at all stimuli: the band is then as smooth as the predictions are.
     noise = np.random.default_rng(seed).permutation(stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean)))[:, None, None]
-    responses = np.exp(mean + noise * np.exp(log_variance / 2))
+    responses = model.family.response.decode(mean + noise * np.exp(log_variance / 2))
     low, median, high = np.quantile(responses, [(1 - interval) / 2, 0.5, (1 + interval) / 2], axis=0)
     dims = ("condition", "stimulus")
     return xr.Dataset(
@@ -102,8 +103,8 @@ def _predict_band(
 
 @eqx.filter_jit
 def _predict(
-    model: BehaviorModel, values: dict[str, Array], fixed: dict[str, Array], log_stimulus: Float[Array, " stimulus"]
+    model: BehaviorModel, values: dict[str, Array], fixed: dict[str, Array], stimulus: Float[Array, " stimulus"]
 ) -> tuple[Array, Array]:
     """Mean and log variance of log responses for every draw, condition and stimulus."""
-    stimuli = jnp.broadcast_to(log_stimulus, (model.num_conditions, log_stimulus.size))
+    stimuli = jnp.broadcast_to(stimulus, (model.num_conditions, stimulus.size))
     return jax.vmap(lambda draw: predict_responses(model, draw, fixed, stimuli))(values)

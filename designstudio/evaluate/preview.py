@@ -81,19 +81,21 @@ def _predict_band(experiment: Experiment, trials: xr.Dataset, interval: float) -
     model, people = experiment.generative, experiment.participants.isel(dataset=0)
     values: Values = {name: jnp.asarray(people[name].values, jnp.float32) for name in model.free}
     mean, log_variance = (
-        np.asarray(part, float) for part in _predict(model, values, jnp.log(jnp.asarray(grid, jnp.float32)))
+        np.asarray(part, float)
+        for part in _predict(model, values, jnp.asarray(model.family.perception.encode(grid), jnp.float32))
     )
+    decode = model.family.response.decode
     reach = stats.norm.ppf((1 + interval) / 2) * np.exp(log_variance / 2)
     dims = ("condition", "stimulus")
     return xr.Dataset(
-        {"low": (dims, np.exp(mean - reach)), "median": (dims, np.exp(mean)), "high": (dims, np.exp(mean + reach))},
+        {"low": (dims, decode(mean - reach)), "median": (dims, decode(mean)), "high": (dims, decode(mean + reach))},
         coords={"condition": trials["condition"].values, "stimulus": grid},
     )
 
 
 @eqx.filter_jit
 def _predict(
-    model: BehaviorModel, values: Values, log_stimulus: Float[Array, " stimulus"]
+    model: BehaviorModel, values: Values, stimulus: Float[Array, " stimulus"]
 ) -> tuple[Float[Array, "condition stimulus"], Float[Array, "condition stimulus"]]:
-    stimuli = jnp.broadcast_to(log_stimulus, (model.num_conditions, log_stimulus.size))
+    stimuli = jnp.broadcast_to(stimulus, (model.num_conditions, stimulus.size))
     return predict_responses(model, values, {}, stimuli)

@@ -12,6 +12,7 @@ from designstudio.evaluate.results import Evaluation
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.paired import compare_rmse
+from designstudio.model.family import DEFAULT_FAMILY
 
 STRONG_CORRELATION = 0.8
 MUCH_REMAINS = 0.5
@@ -68,7 +69,8 @@ def _judge_pair(evaluation: Evaluation) -> str:
 
 def _advise(evaluation: Evaluation) -> str:
     """What would help, given what the design does already."""
-    levels = [condition.levels["sigma"] for condition in evaluation.design.conditions if "sigma" in condition.levels]
+    noise = DEFAULT_FAMILY.perceptual_noise.name
+    levels = [condition.levels[noise] for condition in evaluation.design.conditions if noise in condition.levels]
     if len(set(levels)) < 2:
         return "add a second uncertainty level"
     if max(levels) / min(levels) < WIDE_LEVELS:

@@ -75,11 +75,12 @@ def compute_information(
         name: np.broadcast_to(experiment.fixed[name].values.reshape(num_datasets, -1), (num_datasets, num_conditions))
         for name in experiment.fitted.fixed
     }
+    stimuli = experiment.fitted.family.perception.encode(experiment.stimuli)
     information = expected_information(
         experiment.fitted,
         jnp.asarray(np.log(truth), jnp.float32),
         {name: jnp.asarray(values, jnp.float32) for name, values in fixed.items()},
-        jnp.asarray(np.pad(np.log(experiment.stimuli), ((0, 0), (0, 0), (0, missing))), jnp.float32),
+        jnp.asarray(np.pad(stimuli, ((0, 0), (0, 0), (0, missing))), jnp.float32),
         jnp.asarray(np.pad(experiment.is_present, ((0, 0), (0, missing)))),
     )
     return np.asarray(information, float)

@@ -1,5 +1,7 @@
 """What fits predict: responses, the cost of errors, and where prior means lie, all in the unit of the data."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -53,6 +55,7 @@ def predict_responses(
     """
     place, model, shown = _find(fit, cost, subject)
     participants = _spread_draws(fit, cost, place, num_draws)
+    response: Any = model.family.response
     is_present = fit.trials["is_present"].values[place]
     stimuli, responses, index = (
         fit.trials[name].values[place][is_present] for name in ("stimulus", "response", "condition_index")
@@ -67,13 +70,13 @@ def predict_responses(
         repeated = {name: np.repeat(values, NUM_REPEATS) for name, values in own.items()}
         # All stimuli share their noise, which makes quantiles smooth over stimuli and no less exact.
         shared = rng.standard_normal((2, num_draws * NUM_REPEATS, 1))
-        actions = _act(model, repeated, np.log(grid / fit.scale.factor), shared[0])
-        noise = repeated["sigma_r"][:, None] * shared[1]
-        quantiles[row] = fit.scale.factor * np.exp(np.quantile(actions + noise, PROBABILITIES, axis=0).T)
+        actions = _act(model, repeated, grid / fit.scale.factor, shared[0])
+        predicted = response.respond(actions, _widen(repeated), shared[1])
+        quantiles[row] = fit.scale.factor * response.decode(np.quantile(predicted, PROBABILITIES, axis=0).T)
         is_in = index == k
         own_noise = rng.standard_normal((num_draws, int(is_in.sum())))
-        actions = _act(model, own, np.log(stimuli[is_in] / fit.scale.factor), own_noise)
-        z = (np.log(responses[is_in] / fit.scale.factor) - actions) / own["sigma_r"][:, None]
+        actions = _act(model, own, stimuli[is_in] / fit.scale.factor, own_noise)
+        z = (response.encode(responses[is_in] / fit.scale.factor) - actions) / response.noise_scale(_widen(own))
         # The motor noise is averaged exactly; only measurements are simulated.
         pit[is_in] = special.ndtr(z).mean(axis=0)
         counts[row] = is_in.sum()
@@ -141,18 +144,19 @@ def compare_prior_means(fit: EmpiricalFit) -> xr.Dataset:
     """The prior mean of every subject under every cost: how much it depends on what is assumed about costs.
 
     Returns:
-        A Dataset over (subject, cost), with (condition) too if mu_0 differs between conditions: `mean`, `low` and `high` of
+        A Dataset over (subject, cost), with (condition) too if it differs between conditions: `mean`, `low` and `high` of
         the 94 % interval, and `is_good`.
 
     Raises:
-        StudioError: if mu_0 was not estimated.
+        StudioError: if it was not estimated.
     """
     summary = fit.summarize()
-    labels = [label for label in summary["parameter"].values.tolist() if split_label(label)[0] == "mu_0"]
+    location = next(iter(fit.models.values())).family.prior_location
+    labels = [label for label in summary["parameter"].values.tolist() if split_label(label)[0] == location.name]
     if not labels:
-        raise StudioError("The prior mean mu_0 was fixed, so there is nothing to compare.")
+        raise StudioError(f"The {location.meaning} {location.name} was fixed, so there is nothing to compare.")
     chosen = summary[["mean", "hdi_low", "hdi_high"]].rename(hdi_low="low", hdi_high="high").sel(parameter=labels)
-    if labels == ["mu_0"]:
+    if labels == [location.name]:
         chosen = chosen.isel(parameter=0, drop=True)
     else:
         chosen = chosen.rename(parameter="condition").assign_coords(condition=fit.conditions)
@@ -186,22 +190,31 @@ def _spread_draws(fit: EmpiricalFit, cost: str, place: int, num_draws: int) -> d
     return spread
 
 
+def _widen(participants: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every draw beside all stimuli."""
+    return {name: values[:, None] for name, values in participants.items()}
+
+
 def _act(
-    model: BehaviorModel, participants: dict[str, np.ndarray], log_stimuli: np.ndarray, noise: np.ndarray
+    model: BehaviorModel, participants: dict[str, np.ndarray], stimuli: np.ndarray, noise: np.ndarray
 ) -> Float[np.ndarray, "draw stimulus"]:
-    """Log actions of every draw for every stimulus; the noise of measurements is standard normal, and shared if one wide."""
-    noise = np.broadcast_to(noise, (len(participants["sigma"]), len(log_stimuli)))
+    """Actions of every draw for every stimulus, on the response's scale.
+
+    The noise of measurements is standard normal, and shared by all stimuli if it is one wide.
+    """
+    encoded = model.family.perception.encode(stimuli)
+    noise = np.broadcast_to(noise, (len(noise), len(encoded)))
     values = {name: jnp.asarray(own, jnp.float32) for name, own in participants.items()}
-    return np.asarray(_act_on_device(model, values, jnp.asarray(log_stimuli, jnp.float32), jnp.asarray(noise)), float)
+    return np.asarray(_act_on_device(model, values, jnp.asarray(encoded, jnp.float32), jnp.asarray(noise)), float)
 
 
 @eqx.filter_jit
 def _act_on_device(
-    model: BehaviorModel, participants: Values, log_stimuli: Float[Array, " stimulus"], noise: Float[Array, "draw stimulus"]
+    model: BehaviorModel, participants: Values, stimuli: Float[Array, " stimulus"], noise: Float[Array, "draw stimulus"]
 ) -> Float[Array, "draw stimulus"]:
     def one(participant: Values, noises: Float[Array, " stimulus"]) -> Float[Array, " stimulus"]:
         policy = model.actor.policy(participant)
-        return jax.vmap(policy)(log_stimuli + participant["sigma"] * noises)
+        return jax.vmap(policy)(model.family.perception.measure(stimuli, participant, noises))
 
     return jax.vmap(one)(participants, noise)
 

@@ -29,6 +29,7 @@ class Family:
         perception: from stimulus to belief.
         response: from action to response.
         likelihood: the density of responses.
+        description: in sentences that a report can print, symbols included. units: what these symbols are measured in.
         coordinates: in which posteriors are sampled, by name; the default serves any family. See
             `designstudio.inference.coordinates`.
     """
@@ -37,6 +38,8 @@ class Family:
     perception: AbstractPerception
     response: AbstractResponse
     likelihood: AbstractLikelihood = MARGINAL
+    description: str = ""
+    units: str = ""
     coordinates: str = "unconstrained"
 
     @property
@@ -75,6 +78,15 @@ class Family:
         return self.parameter(Role.MOTOR_NOISE)
 
 
-LOG_NORMAL = Family("log-normal", LogNormalPerception(), LogNormalResponse(), coordinates="observable")
+LOG_NORMAL = Family(
+    "log-normal",
+    LogNormalPerception(),
+    LogNormalResponse(),
+    description="A stimulus s gives a measurement m ~ LogNormal(log s, σ). Together with the prior belief "
+    "LogNormal(log μ₀, σ₀) it makes the belief about s. The action a minimises the expected cost under this belief and the "
+    "motor noise, and the response is r ~ LogNormal(log a, σᵣ).",
+    units="μ₀ shares the unit of the stimuli; every σ is in log units, about a Weber fraction.",
+    coordinates="observable",
+)
 # The family of studies and data that name none.
 DEFAULT_FAMILY = LOG_NORMAL

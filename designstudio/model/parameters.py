@@ -62,6 +62,7 @@ class Parameter:
         neutral: the value at which a cost parameter has no effect, if there is one.
         odds_unit: what value / (1 - value) is measured in, for a share that weighs things of different units.
         role: what it is for.
+        explanation: what it is, in one line of a report; by default its meaning.
     """
 
     name: str
@@ -76,6 +77,11 @@ class Parameter:
     neutral: float | None = None
     odds_unit: str = NO_UNIT
     role: Role = Role.COST
+    explanation: str = ""
+
+    def __post_init__(self) -> None:
+        # Frozen, so set in this way.
+        object.__setattr__(self, "explanation", self.explanation or self.meaning)
 
     @property
     def label(self) -> str:
@@ -129,7 +135,7 @@ def cost_parameter(
     return Parameter(name, symbol or name, meaning, unit, support, box, prior, prior, prior, neutral, odds_unit)
 
 
-def noise_parameter(name: str, symbol: str, meaning: str, role: Role) -> Parameter:
+def noise_parameter(name: str, symbol: str, meaning: str, explanation: str, role: Role) -> Parameter:
     """A standard deviation in log units, with the paper's priors."""
     box = Interval(0.01, 0.5)
     return Parameter(
@@ -143,6 +149,7 @@ def noise_parameter(name: str, symbol: str, meaning: str, role: Role) -> Paramet
         analysis=HalfNormal(0.25).within(box),
         population=Uniform(0.1, 0.25),
         role=role,
+        explanation=explanation,
     )
 
 

@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 
 from designstudio.model.costs import get_cost
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.parameters import NO_UNIT, analysis_priors
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.formatting import MISSING, explain
+from designstudio.report.formatting import MISSING
 from designstudio.report.pictures import render_figure
 from designstudio.study import Known, Study
 from designstudio.study.design import Condition, Design
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.families import name_cost
 
-MODEL = (
-    "The model is a Bayesian actor. A stimulus s gives a measurement m ~ LogNormal(log s, σ). Together with the prior "
-    "belief LogNormal(log μ₀, σ₀) it makes the belief about s. The action a minimises the expected cost under this "
-    "belief and the motor noise, and the response is r ~ LogNormal(log a, σᵣ). μ₀ shares the unit of the stimuli; "
-    "every σ is in log units, about a Weber fraction."
-)
+MODEL = f"The model is a Bayesian actor. {DEFAULT_FAMILY.description} {DEFAULT_FAMILY.units}"
 NUM_SIDE_BY_SIDE = 4
 
 
@@ -74,7 +70,7 @@ def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequen
         (
             parameter.symbol,
             name,
-            explain(name, parameter.meaning),
+            parameter.explanation,
             MISSING if parameter.unit == NO_UNIT else parameter.unit,
             population.get(name, MISSING),
             analysis.get(name, MISSING),

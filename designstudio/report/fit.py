@@ -26,7 +26,6 @@ from designstudio.report.formatting import (
     MISSING,
     capitalize,
     count,
-    explain,
     format_number,
     format_score,
     format_share,
@@ -139,7 +138,7 @@ def _describe_priors(fit: EmpiricalFit) -> Section:
             else:
                 own = ", in each condition" if parameter.name in model.per_condition else ""
                 assumed = f"{model.priors[parameter.name]}{own}"
-            said = (parameter.symbol, parameter.name, explain(parameter.name, parameter.meaning))
+            said = (parameter.symbol, parameter.name, parameter.explanation)
             rows[(*said, MISSING if unit == NO_UNIT else unit, assumed)] = None
     columns = ("", "parameter", "what it is", "unit", "the fit assumes")
     blocks: tuple[Block, ...] = (

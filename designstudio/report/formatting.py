@@ -12,13 +12,6 @@ from designstudio.study import Study
 
 MISSING = "–"
 _SMALL = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-# What the four parameters are that every model has; those of a cost say it themselves.
-_MEANINGS = {
-    "mu_0": "mean of the participant's prior belief about stimuli",
-    "sigma_0": "uncertainty of that belief",
-    "sigma": "uncertainty of perceiving a stimulus",
-    "sigma_r": "variability of responses (motor noise)",
-}
 
 
 def format_score(record: Mapping[str, float | None] | Score | None) -> str:
@@ -75,7 +68,7 @@ def name_quantity(study: Study, name: str) -> str:
         if parameter.name == base:
             symbol = f"{parameter.symbol} {condition}".strip()
             unit = "" if parameter.unit == NO_UNIT else f" ({parameter.unit})"
-            return f"{symbol}{unit}: {explain(parameter.name, parameter.meaning)}"
+            return f"{symbol}{unit}: {parameter.explanation}"
     for quantity in study.quantities:
         if quantity.name == name:
             return f"{name}: {quantity.text}"
@@ -85,11 +78,6 @@ def name_quantity(study: Study, name: str) -> str:
 def name_symbol(study: Study, name: str) -> str:
     """The symbol of a parameter or quantity."""
     return name_quantity(study, name).partition(":")[0].partition(" (")[0]
-
-
-def explain(name: str, meaning: str) -> str:
-    """What a parameter is, in one line."""
-    return _MEANINGS.get(name, meaning)
 
 
 def format_settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:

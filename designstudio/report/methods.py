@@ -6,6 +6,7 @@ from typing import Any
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.summaries import INTERVAL
 from designstudio.model.costs import get_cost
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
@@ -16,11 +17,7 @@ from designstudio.study.design.description import format_cells
 from designstudio.viz.families import name_cost
 from designstudio.viz.search_labels import label_objective, label_parameter
 
-MODEL = (
-    "In this model a stimulus s gives a noisy measurement m ~ LogNormal(log s, σ), which is combined with the prior belief "
-    "LogNormal(log μ₀, σ₀); the action a minimises the expected cost under the resulting belief and the motor noise, "
-    "and the response is r ~ LogNormal(log a, σᵣ)."
-)
+MODEL = f"In this model {DEFAULT_FAMILY.description[:1].lower()}{DEFAULT_FAMILY.description[1:]}"
 ERRORS = "Standard errors of all scores were computed over data sets, by the jackknife where there is no closed form."
 
 

@@ -17,6 +17,7 @@ from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.run import fit_subjects
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
+from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, use_cost_file
 
 EXAMPLE = "example"
@@ -83,16 +84,17 @@ def _load(request: FitDataRequest) -> tuple[LoadedData, str]:
 
 def choose_conditions(request: FitRequest, loaded: LoadedData) -> tuple[FitRequest, list[str]]:
     """What differs between conditions: what was asked for, or else what an expert would choose; and what to know of it."""
-    if request.per_condition or loaded.report.num_conditions < 2 or "sigma" in request.fixed:
+    noise, location = DEFAULT_FAMILY.perceptual_noise, DEFAULT_FAMILY.prior_location
+    if request.per_condition or loaded.report.num_conditions < 2 or noise.name in request.fixed:
         return request, []
-    notes = ["Conditions are taken to differ in perceptual uncertainty (sigma) only: choose others with --per-condition."]
+    notes = [f"Conditions are taken to differ in {noise.meaning} ({noise.name}) only: choose others with --per-condition."]
     ratio = compare_stimuli(loaded.trials)
     if ratio > OTHER_STIMULI:
         notes.append(
             f"But their mean stimuli differ by a factor of {ratio:.2f}: if people can expect other stimuli in each, "
-            "--per-condition mu_0 is the better choice."
+            f"--per-condition {location.name} is the better choice."
         )
-    return dataclasses.replace(request, per_condition=("sigma",)), notes
+    return dataclasses.replace(request, per_condition=(noise.name,)), notes
 
 
 def _write_fit(result: EmpiricalFit, request: FitDataRequest, folder: Path) -> None:

@@ -104,7 +104,8 @@ class Analysis:
         values = {}
         for name, known in self.known.items():
             if known.value is not None:
-                values[name] = xr.full_like(participants["mu_0"].isel(condition=0, missing_dims="ignore"), known.value)
+                one_each = next(iter(participants.data_vars.values())).isel(condition=0, missing_dims="ignore")
+                values[name] = xr.full_like(one_each, known.value)
             elif name in participants:
                 values[name] = participants[name] * known.factor
             else:

@@ -145,7 +145,10 @@ class SearchChoice(param.Parameterized):
         """Choose anew if another cost lacks a parameter: the mean of the prior, and what the cost adds."""
         available = self.list_quantities()
         if not set(self.quantities) <= set(available):
-            wanted = ["mu_0", *(parameter.name for parameter in get_cost(self.design.cost).parameters)]
+            wanted = [
+                DEFAULT_FAMILY.prior_location.name,
+                *(parameter.name for parameter in get_cost(self.design.cost).parameters),
+            ]
             self.quantities = [name for name in wanted if name in available] or available[:1]
 
 

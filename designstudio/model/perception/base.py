@@ -34,8 +34,9 @@ Conventions: all methods but `encode` take one measurement (scalars) and run ins
 maps the names of all parameters of the model to values.
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,20 @@ from designstudio.model.parameters import Parameter
 
 Scalar = Float[Array, ""]
 Participant = Mapping[str, Scalar]
+
+
+@dataclasses.dataclass(frozen=True)
+class TradeOff:
+    """A combination of parameters that data determine better than the parameters themselves.
+
+    Attributes:
+        name: how tables call it. symbol: how figures do.
+        compute: its values, from arrays of all parameters by name.
+    """
+
+    name: str
+    symbol: str
+    compute: Callable[[Mapping[str, Any]], Any]
 
 
 class AbstractPerception(ABC):
@@ -68,3 +83,12 @@ class AbstractPerception(ABC):
     def measure(self, stimulus: Scalar, participant: Participant, noise: Scalar) -> Scalar:
         """The measurement of an encoded stimulus, for a standard normal number; by default the noise is added."""
         return stimulus + self.noise_scale(participant) * noise
+
+    def list_trade_offs(self, free: Collection[str], cost: Sequence[Parameter]) -> tuple[TradeOff, ...]:
+        """Combinations whose calibration is checked beside that of the parameters; by default none is known.
+
+        Args:
+            free: names of the parameters that are estimated.
+            cost: the cost's own parameters.
+        """
+        return ()

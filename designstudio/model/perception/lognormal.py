@@ -9,7 +9,10 @@ paper (appendix D).
 """
 
 import dataclasses
+import functools
 import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from designstudio.model.parameters import STIMULUS_UNIT, Parameter, Role, noise_parameter
-from designstudio.model.perception.base import AbstractPerception, Participant, Scalar
+from designstudio.model.perception.base import AbstractPerception, Participant, Scalar, TradeOff
 from designstudio.model.priors import Interval, Uniform
 
 MU_0 = Parameter(
@@ -32,9 +35,12 @@ MU_0 = Parameter(
     analysis=Uniform(0.1, 5.0),
     population=Uniform(2.0, 5.0),
     role=Role.PRIOR_LOCATION,
+    explanation="mean of the participant's prior belief about stimuli",
 )
-SIGMA_0 = noise_parameter("sigma_0", "σ₀", "prior uncertainty", Role.PRIOR_SPREAD)
-SIGMA = noise_parameter("sigma", "σ", "perceptual uncertainty", Role.PERCEPTUAL_NOISE)
+SIGMA_0 = noise_parameter("sigma_0", "σ₀", "prior uncertainty", "uncertainty of that belief", Role.PRIOR_SPREAD)
+SIGMA = noise_parameter(
+    "sigma", "σ", "perceptual uncertainty", "uncertainty of perceiving a stimulus", Role.PERCEPTUAL_NOISE
+)
 
 
 class Belief(eqx.Module):
@@ -68,6 +74,17 @@ class LogNormalPerception(AbstractPerception):
         log_mu = weight * measurement + (1 - weight) * self.log_prior_median(participant)
         return Belief(log_mu, self.belief_sigma(participant))
 
+    def list_trade_offs(self, free: Collection[str], cost: Sequence[Parameter]) -> tuple[TradeOff, ...]:
+        """The ratio that sets the slope of responses, and the product that sets their level."""
+        trade_offs = []
+        if "sigma_0" in free or "sigma" in free:
+            trade_offs.append(TradeOff("sigma_0 / sigma", "σ₀ / σ", lambda values: values["sigma_0"] / values["sigma"]))
+        own = next((parameter for parameter in cost if parameter.name in free), None)
+        if own is not None and "mu_0" in free:
+            name, symbol = f"log mu_0 (1 - w_m) + log {own.name}", f"(1-w) log μ₀ + log {own.symbol}"
+            trade_offs.append(TradeOff(name, symbol, functools.partial(_trade_level, own.name)))
+        return tuple(trade_offs)
+
     def log_prior_median(self, participant: Participant) -> Scalar:
         """Where the prior is, on the internal scale."""
         return jnp.log(participant["mu_0"])
@@ -81,3 +98,9 @@ class LogNormalPerception(AbstractPerception):
         """How much the measurement counts against the prior, w_m between 0 and 1."""
         sigma_0, sigma = participant["sigma_0"], participant["sigma"]
         return sigma_0**2 / (sigma_0**2 + sigma**2)
+
+
+def _trade_level(name: str, values: Mapping[str, Any]) -> Any:
+    """What the level of responses says of the prior's median and a cost parameter together."""
+    ratio = values["sigma_0"] / values["sigma"]
+    return np.log(values["mu_0"]) / (1 + ratio**2) + np.log(values[name])

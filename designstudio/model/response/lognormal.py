@@ -9,7 +9,7 @@ from designstudio.model.parameters import Role, noise_parameter
 from designstudio.model.perception.base import Participant, Scalar
 from designstudio.model.response.base import AbstractResponse
 
-SIGMA_R = noise_parameter("sigma_r", "σᵣ", "motor variability", Role.MOTOR_NOISE)
+SIGMA_R = noise_parameter("sigma_r", "σᵣ", "motor variability", "variability of responses (motor noise)", Role.MOTOR_NOISE)
 
 
 @dataclasses.dataclass(frozen=True)
