@@ -64,6 +64,7 @@ def test_its_python_runs(block):
         assert names["actions"].is_inside.all()
     elif "result" in names:
         assert any("confounded" in sentence for sentence in names["result"].verdict)
+        assert {"value", "mcse"} <= set(names["scores"].columns)
     elif "fits" in names:
         assert names["fits"].comparison.total["elpd"].idxmax("cost") == "quadratic_effort"
     elif "posterior" in names:
