@@ -59,8 +59,8 @@ def write_warnings(fit: EmpiricalFit) -> str:
     num_fits = len(fit.subjects) * len(fit.posteriors)
     summary = f"{num_fits - len(fit.failures)} of {num_fits} fits converged."
     notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in fit.notes)
-    doubts = "".join(f"<li>{part}</li>" for part in parts)
-    shown = f'<div class="failed"><ul class="verdict">{doubts}</ul></div>' if doubts else ""
+    warnings = "".join(f"<li>{part}</li>" for part in parts)
+    shown = f'<div class="failed"><ul class="verdict">{warnings}</ul></div>' if warnings else ""
     return f'{shown}<ul class="verdict"><li>{summary}</li>{notes}</ul>'
 
 
