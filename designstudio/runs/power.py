@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import xarray as xr
+
 from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
@@ -66,11 +68,23 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
             raise StudioError(f"--participants goes with --along trials, but --along {request.along} was given.")
         trials, participants = ([int(v) for v in values] for values in (request.values, request.participants))
         points = map_power(study, design, trials=trials, participants=participants, progress=progress)
-    result = PowerCurves(study, design, points)
+    result = PowerCurves(study, design, points.assign_attrs(design=design.name))
     if request.folder is not None:
         report_stage(progress, "drawing figures")
         _write_power(result, request, request.folder)
     return result
+
+
+def load_points(folder: Path) -> xr.Dataset:
+    """Power that a run has computed: `value` and `mcse` over goal and variables.
+
+    Raises:
+        StudioError: if the folder holds none.
+    """
+    try:
+        return xr.load_dataset(folder / CURVES, engine="h5netcdf")
+    except (OSError, ValueError, KeyError):
+        raise StudioError(f"'{folder.name}' holds no power: compute it again.") from None
 
 
 def describe_power(result: PowerCurves) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from designstudio.core.files import write_json
+from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
@@ -121,9 +121,27 @@ def write_search(result: SearchResult, folder: Path, *, cost_file: Path | None =
         write_csv(folder / "candidates.csv", list_candidates(result))
         names.append("candidates.csv")
     names += _write_best(result, folder)
+    names += _write_fresh(result, folder)
     names += write_figures(draw_search(result), folder)
     command = ["designstudio", "search", STUDY, "--candidates", str(max(1, len(result.finished))), "--out", AGAIN]
     return keep_run(folder, command, study=result.question, cost_file=cost_file, sentences=sentences, files=names)
+
+
+def name_fresh(design: str) -> str:
+    """The file with what was kept of every fit of a finalist, or of one of the study's own designs, on fresh data."""
+    return f"fresh_{design}.nc"
+
+
+def _write_fresh(result: SearchResult, folder: Path) -> list[str]:
+    if result.verification is None:
+        return []
+    finalists = (finalist.evaluation for finalist in result.verification.finalists)
+    names = []
+    for evaluation in (*finalists, *result.verification.references):
+        names.append(name_fresh(evaluation.design.name))
+        with replace_file(folder / names[-1]) as part:
+            evaluation.summaries.to_netcdf(part, engine="h5netcdf")
+    return names
 
 
 def add_best(result: SearchResult) -> Study | None:

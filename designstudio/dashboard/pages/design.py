@@ -14,7 +14,6 @@ from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.level_editor import LevelEditor
 from designstudio.dashboard.parts.score_tables import tabulate_recovery, write_recovery, write_tiles, write_verdict
 from designstudio.dashboard.previews import preview_study
-from designstudio.dashboard.results import load_checked
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.theme import COLORS, card, figure_card, html, side_by_side
 from designstudio.errors import StudioError
@@ -22,6 +21,7 @@ from designstudio.evaluate.preview import Preview
 from designstudio.evaluate.results import Evaluation
 from designstudio.runs.jobs import FINISHED, Job, JobStore
 from designstudio.runs.jobs.job import EVALUATE, STUDY
+from designstudio.runs.load import load_evaluation
 from designstudio.study import Study, format_study, parse_study, read_study
 from designstudio.study.design import PRESETS, Design
 from designstudio.viz.behavior import draw_behavior
@@ -118,7 +118,7 @@ class DesignPage(Page):
 
     def _take_checked(self, job: Job) -> None:
         if job.state == FINISHED:
-            self._try(lambda: self._set_checked(load_checked(job.folder)))
+            self._try(lambda: self._set_checked(load_evaluation(job.folder, study=job.folder / STUDY).evaluations[0]))
 
     def _set_checked(self, evaluation: Evaluation) -> None:
         self.checked = evaluation

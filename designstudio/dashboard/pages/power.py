@@ -19,7 +19,7 @@ from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import FINISHED, Job, JobStore
 from designstudio.runs.jobs.job import POWER, STUDY
-from designstudio.runs.power import CURVES
+from designstudio.runs.power import load_points
 from designstudio.study import Study, format_study, read_study
 from designstudio.viz.figures import AXES_INCHES as PRINT_INCHES
 from designstudio.viz.power import LEVELS, draw_power_contours, draw_power_curve
@@ -86,7 +86,7 @@ class PowerPage(Page):
             self._try(lambda: self._load(job.folder))
 
     def _load(self, folder: Path) -> None:
-        self._study, self.power = read_study(folder / STUDY), load_power(folder)
+        self._study, self.power = read_study(folder / STUDY), load_points(folder)
         self._show()
 
     def _take_target(self, event: param.parameterized.Event) -> None:
@@ -146,16 +146,3 @@ class PowerPage(Page):
             sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
         return pn.Row(pn.Column(self.form, width=CONTROLS_WIDTH, margin=0), results, sizing_mode="stretch_width", margin=0)
-
-
-def load_power(folder: Path) -> xr.Dataset:
-    """Power that a job has computed.
-
-    Raises:
-        StudioError: if the folder holds none.
-    """
-    path = folder / CURVES
-    if not path.exists():
-        raise StudioError(f"'{folder.name}' holds no power: compute it again.")
-    with xr.open_dataset(path, engine="h5netcdf") as opened:
-        return opened.load()

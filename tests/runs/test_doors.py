@@ -1,0 +1,155 @@
+"""Each command leaves the same folder through every door, and the folder gives its result back."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from designstudio.cli import app
+from designstudio.core.files import write_json
+from designstudio.core.run_record import read_record
+from designstudio.errors import StudioError
+from designstudio.fitting.reading import example_path
+from designstudio.fitting.request import FitRequest
+from designstudio.fitting.request_files import request_as_dict
+from designstudio.inference.settings import FitSettings
+from designstudio.runs.jobs import JobStore
+from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, OUTCOME, PLAN, POWER, SEARCH, STUDY, Job
+from designstudio.runs.jobs.kinds import run_job
+from designstudio.runs.jobs.work import Reporter
+from designstudio.runs.load import load_run
+from designstudio.study import Goal, format_study
+from tests.evaluate.make_study import TWO_LEVELS, make_study
+from tests.search.make_search import TEXT
+
+# What a job says about itself.
+OF_JOBS = {"job.json", "progress.json", OUTCOME}
+# What differs between two runs of the same command.
+OF_TIME = {"seconds", "finished", "is_cached", "compilations", "worker", "run"}
+
+
+class Doors:
+    """The same command through the command line and as a job, side by side in one folder."""
+
+    def __init__(self, folder):
+        self.store, self.cli = JobStore(folder), folder / "cli"
+
+    def type(self, *arguments):
+        """The command as a user types it."""
+        result = CliRunner().invoke(app, [*map(str, arguments), "--out", str(self.cli)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+
+    def click(self, kind, settings, files=None) -> Job:
+        """The command as the dashboard begins it, in this process."""
+        job = self.store.prepare(kind, kind, settings, files=files)
+        assert run_job(job, Reporter(job.folder))
+        write_json(job.folder / OUTCOME, {"state": FINISHED})
+        return job
+
+    def compare(self, job):
+        """Both folders hold the same files, and their JSON says the same."""
+        names = {name for name in list_files(job.folder) if name not in OF_JOBS}
+        given = {STUDY} & names if job.kind != PLAN else set()
+        assert names - given == set(list_files(self.cli)) - given
+        for name in names:
+            if name.endswith(".json"):
+                assert read(job.folder / name) == read(self.cli / name), name
+        assert set(read_record(job.folder).files) <= names
+
+
+def list_files(folder):
+    return [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+
+
+def read(path):
+    return forget(json.loads(path.read_text()))
+
+
+def forget(value):
+    """Plain data without what depends on time."""
+    if isinstance(value, dict):
+        return {key: forget(entry) for key, entry in value.items() if key not in OF_TIME}
+    return [forget(entry) for entry in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def doors(tmp_path):
+    return Doors(tmp_path)
+
+
+@pytest.fixture
+def study(tmp_path):
+    goal = Goal("excludes", "beta", value=0.0)
+    text = format_study(make_study(designs=(TWO_LEVELS,), fidelity="information", num_datasets=20, goals=(goal,)))
+    (tmp_path / "asked.toml").write_text(text)
+    return tmp_path / "asked.toml"
+
+
+def test_an_evaluation_leaves_the_same_folder_and_is_read_back(doors, study):
+    doors.type("evaluate", study)
+    job = doors.click(EVALUATE, {}, {STUDY: study.read_text()})
+    doors.compare(job)
+    assert forget(load_run(job.folder).as_dict()) == read(job.folder / "result.json")
+
+
+def test_a_search_leaves_the_same_folder_and_is_read_back(doors, tmp_path):
+    (tmp_path / "search.toml").write_text(TEXT)
+    doors.type("search", tmp_path / "search.toml", "--candidates", "4")
+    job = doors.click(SEARCH, {"candidates": 4, "workers": 1}, {STUDY: TEXT})
+    doors.compare(job)
+    assert read_record(job.folder).sentences[0].startswith("4 designs were tried")
+    expected = read(job.folder / "result.json")
+    assert expected.pop("verdict")
+    again = load_run(job.folder)
+    assert forget(json.loads(json.dumps(again.as_dict()))) == expected
+    assert "The winner, finalist-1" in repr(again)
+
+
+def test_a_power_curve_leaves_the_same_folder_and_is_read_back(doors, study):
+    doors.type("power", study, "--values", "30,60")
+    job = doors.click(POWER, {"design": TWO_LEVELS.name, "along": "trials", "values": [30, 60]}, {STUDY: study.read_text()})
+    doors.compare(job)
+    again = load_run(job.folder)
+    assert again.points["trials"].values.tolist() == [30, 60]
+    assert again.design == TWO_LEVELS
+
+
+@pytest.mark.usefixtures("one_subject_drawn")
+def test_a_fit_and_its_plan_leave_the_same_folders_and_the_fit_is_read_back(doors, tmp_path):
+    source, costs = example_path(), ("quadratic", "quadratic_effort")
+    files = {path.name: path.read_bytes() for path in (source, source.with_suffix(".json"))}
+    doors.cli.mkdir()
+    for name, content in files.items():
+        (doors.cli / name).write_bytes(content)
+    where = "subject in S01, S02, S03"
+    options = ("--costs", ",".join(costs), "--where", where, "--method", "importance", "--draws", "500")
+    doors.type("fit", doors.cli / source.name, *options)
+    settings = FitSettings(method="importance", num_draws=500)
+    request = FitRequest(costs=costs, per_condition=("sigma",), settings=settings)
+    reading = {"file": source.name, "columns": {}, "where": [where], "unit": None, "min_trials": 10}
+    job = doors.click(FIT, {"reading": reading, "request": request_as_dict(request), "name": source.stem}, files)
+    doors.compare(job)
+    assert forget(load_run(job.folder).as_dict()) == read(job.folder / "result.json")
+
+    shutil.rmtree(doors.cli)
+    doors.type("plan", "--from", job.folder, "--cost", "quadratic_effort", "--datasets", "20")
+    plan = doors.click(PLAN, {"fit": job.name, "cost": "quadratic_effort", "datasets": 20})
+    doors.compare(plan)
+
+
+@pytest.fixture
+def one_subject_drawn(monkeypatch):
+    """Fewer figures of predictions."""
+    monkeypatch.setattr("designstudio.viz.fits.NUM_SUBJECTS", 1)
+
+
+def test_a_folder_without_a_run_is_one_sentence(tmp_path):
+    with pytest.raises(StudioError, match=r"There is no result\.json"):
+        load_run(tmp_path)
+    (tmp_path / "result.json").write_text("{}")
+    with pytest.raises(StudioError, match="holds no results of a run"):
+        load_run(tmp_path)
+    (tmp_path / "result.json").write_text('{"designs": [], "verdict": []}')
+    with pytest.raises(StudioError, match=r"keeps no as-run\.toml"):
+        load_run(tmp_path)
