@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,11 @@ def test_every_public_name_is_there_and_typed():
     block = next(node for node in tree.body if isinstance(node, ast.If))
     typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert typed == ds._PLACES
+
+
+def test_the_reference_lists_what_is_public_and_nothing_else():
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\bds\.(\w+)", page)) == set(ds.__all__)
 
 
 @pytest.mark.parametrize("first", ["room", "command"])
