@@ -4,12 +4,15 @@ The fits of the example data are made once: two costs, sigma in each condition; 
 """
 
 import dataclasses
+import os
+import shutil
 import sys
 import warnings
 
 import jax
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from designstudio.cli import main
 from designstudio.core.configuration import configure
@@ -90,17 +93,31 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def fit(loaded, request_of_two, folder):
-    return fit_subjects(loaded, request_of_two, name="example", folder=folder)
+def fit_once(loaded, folder, tmp_path_factory):
+    """Fits the example data; what another worker of pytest has fitted is taken from there."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "fit-of-all-workers"
+
+    def fit_once(request):
+        with FileLock(f"{shared}.lock"):
+            fit = fit_subjects(loaded, request, name="example", folder=shared)
+            shutil.copytree(shared, folder, dirs_exist_ok=True)
+        return fit
+
+    return fit_once
 
 
 @pytest.fixture(scope="session")
-def pooled_fit(loaded, request_of_two, folder, fit):
+def fit(fit_once, request_of_two):
+    return fit_once(request_of_two)
+
+
+@pytest.fixture(scope="session")
+def pooled_fit(fit_once, request_of_two, fit):
     """The simulated cost, pooled; its separate fits are found in the folder."""
     # How well pooling works is tested where it is made; here it may be short.
     hasty = PoolingSettings(max_turns=1, num_particles=2000)
-    request = dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True, pooling=hasty)
-    return fit_subjects(loaded, request, name="example", folder=folder)
+    return fit_once(dataclasses.replace(request_of_two, costs=("quadratic_effort",), pools=True, pooling=hasty))
 
 
 @pytest.fixture(scope="session")

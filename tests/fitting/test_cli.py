@@ -1,5 +1,6 @@
 """`designstudio fit` as a user types it: what it prints and writes, and a sentence for each mistake."""
 
+import dataclasses
 import json
 import shutil
 
@@ -12,6 +13,7 @@ from designstudio.errors import StudioError
 from designstudio.fitting import run
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.reading import example_path
+from designstudio.runs.fit import run_fit
 from designstudio.viz import fits
 
 QUICK = ("--draws", "500")
@@ -56,6 +58,13 @@ def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, f
 
 def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder, monkeypatch):
     monkeypatch.setattr(fits, "draw_fit", lambda *_, **__: {})
+    # The settings of the shared fit, which then is found in the folder.
+    monkeypatch.setattr(
+        "designstudio.runs.fit.run_fit",
+        lambda request, **options: run_fit(
+            dataclasses.replace(request, fit=dataclasses.replace(request.fit, pooling=pooled_fit.request.pooling)), **options
+        ),
+    )
     shutil.copytree(folder, tmp_path / "out")
     result = invoke("example", "--costs", "quadratic_effort", "--pool", "--out", tmp_path / "out", *QUICK)
     assert result.exit_code == 0, result.output

@@ -1,7 +1,6 @@
 """A search in a real PostgreSQL: many workers, any of which may be killed at any time."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -51,13 +50,11 @@ def study(tmp_path):
     return path
 
 
-def start(*arguments, folder, **environment):
+def start(*arguments, folder):
     """A command in a process of its own."""
     with (folder / f"log-{random.random()}").open("wb") as log:
-        environment = {**os.environ, **environment}
-        return subprocess.Popen(
-            [sys.executable, "-m", "designstudio", *map(str, arguments)], cwd=folder, env=environment, stdout=log, stderr=log
-        )
+        command = [sys.executable, "-m", "designstudio", *map(str, arguments)]
+        return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
 
 
 def wait_for(condition, seconds=300):
@@ -74,8 +71,8 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
     question = read_study(study)
     # Long enough that no worker is given up only because the machine is busy.
     options = ("--storage", database, "--heartbeat", "3")
-    first = start("search", study, "--candidates", NUM_TRIALS, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1")
-    killed = start("worker", study, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1")
+    first = start("search", study, "--candidates", NUM_TRIALS, *options, folder=tmp_path)
+    killed = start("worker", study, *options, folder=tmp_path)
     processes = [first, killed]
     try:
         job = wait_for(lambda: load_search(question, storage))
@@ -97,7 +94,7 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
 
         wait_for(is_halted_in_a_trial)
         killed.send_signal(signal.SIGKILL)
-        processes.append(start("worker", study, *options, folder=tmp_path, DESIGNSTUDIO_CORES="1"))
+        processes.append(start("worker", study, *options, folder=tmp_path))
         assert first.wait(timeout=300) == 0
         assert processes[-1].wait(timeout=300) == 0
     finally:
