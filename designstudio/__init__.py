@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from designstudio.fitting.request import FitRequest
     from designstudio.fitting.results import EmpiricalFit
     from designstudio.inference.settings import FitSettings
+    from designstudio.metrics import register_metric
     from designstudio.model.costs import register_cost
     from designstudio.model.priors import register_prior
+    from designstudio.runs.load import load_run
     from designstudio.search.results import SearchResult
     from designstudio.search.sweep import SweepResult
     from designstudio.study import Study, read_study, write_study
@@ -59,6 +61,7 @@ _PLACES = {
     "configure": "designstudio.core.configuration",
     "evaluate": "designstudio.api",
     "fit": "designstudio.api",
+    "load_run": "designstudio.runs.load",
     "plan": "designstudio.api",
     "plot": "designstudio.api",
     "power": "designstudio.api",
@@ -66,6 +69,7 @@ _PLACES = {
     "read_study": "designstudio.study",
     "register_cost": "designstudio.model.costs",
     "register_distribution": "designstudio.study.stimuli",
+    "register_metric": "designstudio.metrics",
     "register_prior": "designstudio.model.priors",
     "report": "designstudio.api",
     "search": "designstudio.api",
@@ -91,6 +95,7 @@ __all__ = [
     "configure",
     "evaluate",
     "fit",
+    "load_run",
     "plan",
     "plot",
     "power",
@@ -98,6 +103,7 @@ __all__ = [
     "read_study",
     "register_cost",
     "register_distribution",
+    "register_metric",
     "register_prior",
     "report",
     "search",

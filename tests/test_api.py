@@ -14,7 +14,7 @@ import designstudio as ds
 from designstudio.core import configuration
 from designstudio.runs import fit as fitting
 from designstudio.runs import report as reporting
-from designstudio.viz import fits
+from designstudio.viz import evaluation, fits
 from tests.search.make_search import TEXT
 
 ROOT = Path(__file__).parents[1]
@@ -167,6 +167,15 @@ def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
     assert "wide-levels leaves least open" in printed
+
+
+def test_a_run_is_loaded_as_it_was_returned(tmp_path, monkeypatch):
+    # Figures are tested where they are drawn.
+    monkeypatch.setattr(evaluation, "draw_evaluation", lambda *_: {})
+    given = ds.evaluate(STUDY, fidelity="information", num_datasets=30, folder=tmp_path / "run")
+    loaded = ds.load_run(tmp_path / "run")
+    assert repr(loaded) == repr(given)
+    assert loaded.to_frame().equals(given.to_frame())
 
 
 def test_power_takes_the_path_of_a_study():

@@ -12,7 +12,7 @@ from designstudio.metrics.base import (
     AbstractQuantityMetric,
 )
 from designstudio.metrics.monte_carlo import MetricEstimate, Score, weighted_mean
-from designstudio.metrics.registry import available_metrics, get_metric, register, unregister
+from designstudio.metrics.registry import available_metrics, get_metric, register_metric, unregister_metric
 from designstudio.metrics.samples import DesignFacts, PosteriorShape, QuantitySample
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "Score",
     "available_metrics",
     "get_metric",
-    "register",
-    "unregister",
+    "register_metric",
+    "unregister_metric",
     "weighted_mean",
 ]

@@ -3,7 +3,7 @@
 A metric is a number that says how good a design is, with words about itself. To add one, write a file with a class that
 derives from one of the abstract classes below, and register an instance:
 
-    from designstudio.metrics import SMALLER, AbstractQuantityMetric, register
+    from designstudio.metrics import SMALLER, AbstractQuantityMetric, register_metric
 
     class MedianError(AbstractQuantityMetric):
         name = "median_error"
@@ -17,7 +17,7 @@ derives from one of the abstract classes below, and register an instance:
             distance = np.abs(sample.error)
             return lambda weights: np.array([weighted_median(distance, row) for row in weights])
 
-    register(MedianError())
+    register_metric(MedianError())
 
 That is all: tables, `result.json`, `scores.csv`, the objectives and constraints of a search and the table of the
 documentation read the registry. Metrics of the package are listed in `designstudio/metrics/registry.py` instead.

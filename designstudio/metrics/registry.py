@@ -98,7 +98,7 @@ def list_design_metrics() -> dict[str, AbstractDesignMetric]:
     return {name: metric for name, metric in METRICS.items() if isinstance(metric, AbstractDesignMetric)}
 
 
-def register(metric: Metric) -> Metric:
+def register_metric(metric: Metric) -> Metric:
     """Add a metric of one's own: from now on tables, files, searches and documentation have it.
 
     A second one with the same name takes the place of the first.
@@ -114,6 +114,6 @@ def register(metric: Metric) -> Metric:
     return metric
 
 
-def unregister(name: str) -> None:
+def unregister_metric(name: str) -> None:
     """Forget a metric that was registered."""
     METRICS.unregister(name)

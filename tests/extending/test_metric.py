@@ -10,7 +10,7 @@ import pytest
 
 from designstudio.errors import StudioError
 from designstudio.evaluate.run import evaluate_design
-from designstudio.metrics import AbstractMetric, available_metrics, get_metric, register, unregister
+from designstudio.metrics import AbstractMetric, available_metrics, get_metric, register_metric, unregister_metric
 from designstudio.metrics.registry import METRICS
 from designstudio.search.estimates import estimate_objective
 from designstudio.search.run import Budget, run_search
@@ -119,7 +119,7 @@ def test_a_search_makes_it_small_and_keeps_it_within_bounds(study_file, tmp_path
     assert "relative error of beta at most 0.9" in described["constraints"]
     assert all(0 < record.scores[BOTH].value < 1 for record in result.finished)
     best = result.best[0]
-    assert best.scores[BOTH].value == min(record.scores[BOTH].value for record in result.finished if record.is_candidate)
+    assert best.scores[BOTH].value == min(record.scores[BOTH].value for record in result.finished if record.is_eligible)
     assert described["finalists"][0]["fresh"][BOTH]["mcse"] > 0
 
 
@@ -130,7 +130,7 @@ def test_it_is_in_the_documentations_table():
 
 
 def test_without_it_a_study_that_asks_for_it_is_refused(study_file):
-    unregister("relative_error")
+    unregister_metric("relative_error")
     with pytest.raises(StudioError, match=r"Unknown score 'relative_error'. Available: .*rmse"):
         read_study(study_file)
 
@@ -142,12 +142,12 @@ def test_nothing_of_it_is_left_after_a_test():
 @pytest.mark.usefixtures("study_file")
 def test_a_name_that_is_taken_and_a_metric_of_nothing_are_refused():
     with pytest.raises(StudioError, match="belongs to a metric of the package"):
-        register(get_metric("rmse"))
+        register_metric(get_metric("rmse"))
 
     class OfNothing(AbstractMetric):
         name = "of_nothing"
 
     with pytest.raises(StudioError, match="must derive from one of AbstractQuantityMetric"):
-        register(OfNothing())
+        register_metric(OfNothing())
     load_script(TOY)
     assert list(METRICS)[-1] == "relative_error"

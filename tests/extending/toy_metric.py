@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from designstudio.metrics import SMALLER, AbstractQuantityMetric, register, weighted_mean
+from designstudio.metrics import SMALLER, AbstractQuantityMetric, register_metric, weighted_mean
 
 
 class RelativeError(AbstractQuantityMetric):
@@ -21,4 +21,4 @@ class RelativeError(AbstractQuantityMetric):
         return relate
 
 
-register(RelativeError())
+register_metric(RelativeError())
