@@ -84,7 +84,7 @@ class Mistake(NamedTuple):
 
 def list_pages() -> list[Path]:
     """Every file with prose: Markdown pages, and the Python of the package, the studies and the app."""
-    pages = ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "studies/**/README.md", "apps/README.md"]
+    pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "studies/**/README.md", "apps/README.md"]
     code = [f"{PACKAGE}/**/*.py", "studies/**/*.py", "apps/*.py", "docs/*.py"]
     return sorted(path for pattern in pages + code for path in ROOT.glob(pattern))
 
