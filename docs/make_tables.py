@@ -14,9 +14,8 @@ from designstudio.metrics.base import GOAL, PARAMETERS, QUANTITY, WHOLE
 from designstudio.model.costs import available_costs
 from designstudio.model.priors import PRIOR_FAMILIES
 from designstudio.study.schema.context import Context
-from designstudio.study.schema.document import SETTINGS, document_record
-from designstudio.study.schema.kinds import Field
-from designstudio.study.schema.record import Record
+from designstudio.study.schema.document import document_kind, list_settings
+from designstudio.study.schema.kinds import Field, Kind
 from designstudio.study.schema.toml_text import write_value
 from designstudio.study.stimuli import DISTRIBUTIONS
 
@@ -66,13 +65,12 @@ def list_parameters() -> list[str]:
 
 def list_keys(path: str) -> list[str]:
     """The keys of a section of the study file: what each says, what may stand there, and what holds if it is left out."""
-    record = document_record(Context.any())
-    for key in path.split("."):
-        field = next((field for field in record.fields if field.key == key), None)
-        record = (field and field.kind.table()) or record
-    fields = [field for field in record.fields if path != ABOVE or field.key in SETTINGS]
+    kind, fields = document_kind(Context.any()), list_settings()
+    for key in path.split(".") if path != ABOVE else ():
+        kind = next(field.kind for field in kind.fields if field.key == key)
+        fields = kind.fields
     own = [field for field in fields if field.key not in Context.any().fitted]
-    rows = [(f"`{field.key}`", _explain(field), field.kind.words, _name_default(record, field)) for field in own]
+    rows = [(f"`{field.key}`", _explain(field), field.kind.words, _name_default(kind, field)) for field in own]
     # Whatever may stand under one parameter may under all.
     for field in [field for field in fields if field not in own][:1]:
         rows += [("a parameter, such as `mu_0`", "See the table of parameters.", field.kind.words, "")]
@@ -83,9 +81,10 @@ def _explain(field: Field) -> str:
     return f"{field.doc} ({field.unit})" if field.unit else field.doc
 
 
-def _name_default(record: Record, field: Field) -> str:
-    default = record.default(field)
-    return "needed" if field.is_required else "" if default is None else f"`{write_value(default)}`"
+def _name_default(kind: Kind, field: Field) -> str:
+    if field.is_required:
+        return "needed"
+    return f"`{write_value(kind.defaults[field.key])}`" if field.key in kind.defaults else ""
 
 
 def first_sentence(thing: object) -> str:

@@ -19,7 +19,7 @@ from designstudio.errors import StudioError
 from designstudio.model.costs import get_cost
 from designstudio.study.saving import save_text
 from designstudio.study.schema.context import Context, parameters_by_name
-from designstudio.study.schema.document import SETTINGS, document_record, read_document
+from designstudio.study.schema.document import document_kind, list_settings, read_document
 from designstudio.study.schema.entry import Entry, Origin, StudyFileError
 from designstudio.study.schema.locate import locate_keys
 from designstudio.study.schema.toml_text import write_comment, write_table
@@ -70,7 +70,8 @@ def parse_study(text: str, source: str, *, folder: Path | str = ".") -> Study:
         StudyFileError: if the text does not describe a study.
     """
     document = _parse_toml(text, source)
-    return read_document(Entry(document, (), Origin(source, locate_keys(text, document), SETTINGS)), Path(folder))
+    settings = [field.key for field in list_settings()]
+    return read_document(Entry(document, (), Origin(source, locate_keys(text, document), settings)), Path(folder))
 
 
 def write_study(study: Study, path: Path | str, *, notes: Sequence[str] = (), overwrite: bool = False) -> None:
@@ -100,9 +101,9 @@ def format_study(study: Study, *, notes: Sequence[str] = (), folder: Path | str 
         StudyFileError: if files have no words for some of the study; the message says for what.
     """
     fitted, simulated = get_cost(study.cost), get_cost(study.population.cost or study.cost)
-    record = document_record(Context(parameters_by_name(fitted), parameters_by_name(simulated), folder=Path(folder)))
+    kind = document_kind(Context(parameters_by_name(fitted), parameters_by_name(simulated), folder=Path(folder)))
     heads = [line for note in notes for line in write_comment(note)]
-    blocks = [heads, *write_table(record, record.write(study))]
+    blocks = [heads, *write_table(kind, kind.write(study))]
     text = "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
     _check_same(study, text, Path(folder))
     return text

@@ -4,95 +4,101 @@ import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from designstudio.model.costs import get_cost
 from designstudio.study.schema.context import Context, parameters_by_name
-from designstudio.study.schema.designs import DesignTable, stimuli_record
+from designstudio.study.schema.designs import design_kind, stimuli_kind
 from designstudio.study.schema.entry import Entry
-from designstudio.study.schema.kinds import SECTION, SEVERAL, Field, JsonSchema, Kind, ListOf, Name, Number, Text, Whole
-from designstudio.study.schema.priors import prior_schema
-from designstudio.study.schema.record import Record
-from designstudio.study.schema.search import search_record
-from designstudio.study.schema.sections import Formulas, analysis_record, cost_kind, goal_record, population_record
+from designstudio.study.schema.kinds import (
+    SECTION,
+    SEVERAL,
+    TEXT,
+    Field,
+    Kind,
+    define,
+    list_of,
+    number,
+    one_of,
+    sections_of,
+    table,
+    whole,
+)  # fmt: skip
+from designstudio.study.schema.priors import prior_definition
+from designstudio.study.schema.search import search_kind
+from designstudio.study.schema.sections import analysis_kind, cost_kind, formulas_kind, goal_kind, population_kind
 from designstudio.study.study import AMORTIZED, EXACT, FIDELITIES, Study
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
-@dataclasses.dataclass(frozen=True)
-class ActorFile(Kind):
+def list_settings(folder: Path = Path()) -> tuple[Field, ...]:
+    """Keys that belong above the first section."""
+    people = "Simulated participants for each design; more make it more certain."
+    return (
+        Field("title", TEXT, "Stands above tables and figures."),
+        Field("cost", cost_kind(), "The cost that the analysis assumes.", is_required=True),
+        Field("actor", actor_kind(folder), "How optimal actions are computed."),
+        Field("fidelity", one_of("fidelity", FIDELITIES), "How thoroughly each data set is analysed."),
+        Field("datasets", whole(1, least=10), people, "num_datasets"),
+        Field("interval", number(0, 1), "Probability of the reported intervals, at least 0.5."),
+        Field("seed", whole(0), "The same seed gives the same results."),
+        Field("candidates", list_of(cost_kind(), "costs"), "Costs between which the data should decide."),
+    )
+
+
+class Section(NamedTuple):
+    """A section of the file: what stands in it, given those above it; a sentence; and how it is written."""
+
+    describe: Callable[[Context], Kind]
+    doc: str
+    layout: str = SECTION
+
+
+SECTIONS = {
+    "population": Section(
+        population_kind, "Who is simulated: a number is everyone's, a table says how participants differ."
+    ),
+    "analysis": Section(analysis_kind, "What the fit estimates for each condition, or as one value for all of them."),
+    "quantities": Section(formulas_kind, "Functions of the parameters that are reported, too."),
+    "goals": Section(lambda context: sections_of(goal_kind(context)), "What the study should achieve.", SEVERAL),
+    "stimuli": Section(lambda _: stimuli_kind(), "What every design shows that has no stimuli of its own."),
+    "designs": Section(lambda context: sections_of(design_kind(context)), "The designs that compete.", SEVERAL),
+    "search": Section(search_kind, "Which other designs may be tried, and for what."),
+}
+
+
+def actor_kind(folder: Path) -> Kind:
     """The package's own actors, or a file in the folder of the study."""
 
-    folder: Path
-
-    @property
-    def words(self) -> str:
-        return f'"{AMORTIZED}", "{EXACT}" or an actor file'
-
-    def read(self, entry: Entry) -> str:
-        name = Text().read(entry)
+    def read(entry: Entry) -> str:
+        name: str = TEXT.read(entry)
         if name in (AMORTIZED, EXACT):
             return name
-        path = self.folder / name
+        path = folder / name
         # Not Path.is_file, which fails on names that are too long.
         if not os.path.isfile(path):
             raise entry.error(f"The actor must be {AMORTIZED!r}, {EXACT!r} or an actor file, but there is no file '{path}'.")
         return str(path)
 
-    def write(self, value: str) -> str:
-        if value in (AMORTIZED, EXACT):
-            return value
-        path, home = Path(value).resolve(), self.folder.resolve()
+    def write(actor: str) -> str:
+        if actor in (AMORTIZED, EXACT):
+            return actor
+        path, home = Path(actor).resolve(), folder.resolve()
         return str(path.relative_to(home) if path.is_relative_to(home) else path)
 
-    def schema(self) -> JsonSchema:
-        return {"type": "string", "examples": [AMORTIZED, EXACT]}
+    schema = {"type": "string", "examples": [AMORTIZED, EXACT]}
+    return Kind(f'"{AMORTIZED}", "{EXACT}" or an actor file', read, schema, write)
 
 
-def _several(kind: Kind) -> ListOf:
-    return ListOf(kind, "tables", is_sections=True)
-
-
-# Keys that belong above the first section, and what stands there.
-SETTINGS: dict[str, Callable[[Context], Field]] = {
-    "title": lambda _: Field("title", Text(), "Stands above tables and figures."),
-    "cost": lambda _: Field("cost", cost_kind(), "The cost that the analysis assumes.", is_required=True),
-    "actor": lambda c: Field("actor", ActorFile(c.folder), "How optimal actions are computed."),
-    "fidelity": lambda _: Field("fidelity", Name("fidelity", FIDELITIES), "How thoroughly each data set is analysed."),
-    "datasets": lambda _: Field(
-        "datasets",
-        Whole(1, least=10),
-        "Simulated participants for each design; more make it more certain.",
-        "num_datasets",
-    ),
-    "interval": lambda _: Field("interval", Number(0, 1), "Probability of the reported intervals, at least 0.5."),
-    "seed": lambda _: Field("seed", Whole(0), "The same seed gives the same results."),
-    "candidates": lambda _: Field("candidates", ListOf(cost_kind(), "costs"), "Costs between which the data should decide."),
-}
-SECTIONS: dict[str, Callable[[Context], Field]] = {
-    "population": lambda c: Field(
-        "population",
-        population_record(c),
-        "Who is simulated: a number is everyone's, a table says how participants differ.",
-        layout=SECTION,
-    ),
-    "analysis": lambda c: Field(
-        "analysis",
-        analysis_record(c),
-        "What the fit estimates for each condition, or as one value for all of them.",
-        layout=SECTION,
-    ),
-    "quantities": lambda c: Field(
-        "quantities", Formulas(c.fitted), "Functions of the parameters that are reported, too.", layout=SECTION
-    ),
-    "goals": lambda c: Field("goals", _several(goal_record(c)), "What the study should achieve.", layout=SEVERAL),
-    "stimuli": lambda _: Field(
-        "stimuli", stimuli_record(), "What every design shows that has no stimuli of its own.", get=lambda _: None
-    ),
-    "designs": lambda c: Field("designs", _several(DesignTable(c)), "The designs that compete.", layout=SEVERAL),
-    "search": lambda c: Field("search", search_record(c), "Which other designs may be tried, and for what.", layout=SECTION),
-}
+def document_kind(context: Context) -> Kind:
+    """All settings and sections."""
+    sections = [
+        # A study has no stimuli of its own: every design is written with those that it shows.
+        Field(key, of.describe(context), of.doc, layout=of.layout, get=lambda study, key=key: getattr(study, key, None))
+        for key, of in SECTIONS.items()
+    ]
+    return table(Study, (*list_settings(context.folder), *sections))
 
 
 def read_document(root: Entry, folder: Path) -> Study:
@@ -101,32 +107,24 @@ def read_document(root: Entry, folder: Path) -> Study:
     Raises:
         StudyFileError: if it describes none.
     """
+    settings = {field.key: field for field in list_settings(folder)}
     # A search brings its own designs.
-    required = ["cost"] if isinstance(root.value, dict) and "search" in root.value else ["cost", "designs"]
-    top = root.table((*SETTINGS, *SECTIONS), required=required)
-    context, values = _find_costs(top, folder), {}
-    for key, describe in (SETTINGS | SECTIONS).items():
-        if key in top:
-            field = describe(context)
-            values[field.name] = field.kind.read(top[key])
-            if key in ("quantities", "goals", "stimuli"):
-                context = dataclasses.replace(context, **{key: values[field.name]})
-    values.pop("stimuli", None)
-    first = {name: values.pop(name) for name in ("cost", "designs", "population", "search") if name in values}
+    top = root.table((*settings, *SECTIONS), required=["cost"] if "search" in root.value else ["cost", "designs"])
+    context = _find_costs(top, folder)
+    values = {field.name: field.kind.read(top[key]) for key, field in settings.items() if key in top}
+    for key in [key for key in SECTIONS if key in top]:
+        values[key] = SECTIONS[key].describe(context).read(top[key])
+        if key in ("quantities", "goals", "stimuli"):
+            context = dataclasses.replace(context, **{key: values[key]})
+    first = {name: values[name] for name in ("cost", "designs", "population", "search") if name in values}
     with top["designs" if "designs" in top else "search"].explain():
         study = Study(**{"designs": (), **first})
     # One at a time: what the study refuses is then known to stand under this key.
-    for key, entry in top.items():
-        name = (SETTINGS | SECTIONS)[key](context).name
-        if name in values:
-            with entry.explain():
-                study = dataclasses.replace(study, **{name: values[name]})
+    for key in [key for key in top if key not in first and key != "stimuli"]:
+        name = settings[key].name if key in settings else key
+        with top[key].explain():
+            study = dataclasses.replace(study, **{name: values[name]})
     return study
-
-
-def document_record(context: Context) -> Record:
-    """All settings and sections."""
-    return Record(Study, tuple(describe(context) for describe in (SETTINGS | SECTIONS).values()))
 
 
 def json_schema() -> dict[str, Any]:
@@ -134,9 +132,9 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": DRAFT,
         "title": "A study of designstudio",
-        **document_record(Context.any()).schema(),
+        **document_kind(Context.any()).schema,
         "anyOf": [{"required": ["designs"]}, {"required": ["search"]}],
-        "definitions": {"prior": prior_schema(), "stimuli": stimuli_record().define()},
+        "definitions": {"prior": prior_definition(), "stimuli": define(stimuli_kind())},
     }
 
 

@@ -1,221 +1,42 @@
 """What may stand under a key of a study file: each kind reads, refuses, writes, and describes itself.
 
 A kind is said once. From it follow what `designstudio.study.file` reads and writes, the JSON Schema that editors check with,
-and the reference page. To add one, subclass `Kind`: `words` is what messages and the reference call it.
+and the reference page. Each function here makes one; `table` puts them together.
 """
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from designstudio.study.schema.entry import Entry
 
-if TYPE_CHECKING:
-    from designstudio.study.schema.record import Record
-
 # Counts and seeds become 32-bit numbers.
 LARGEST_WHOLE_NUMBER = 2**31 - 1
-
-JsonSchema = dict[str, Any]
 INLINE, LINES, SECTION, SEVERAL = "inline", "lines", "section", "several sections"
 
-
-class Kind(ABC):
-    """A kind of value."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """What it is, after "This must be"."""
-
-    @abstractmethod
-    def read(self, entry: Entry) -> Any:
-        """The value, as a study has it.
-
-        Raises:
-            StudyFileError: if it is something else; the message says where, what was given and what is allowed.
-        """
-
-    @abstractmethod
-    def schema(self) -> JsonSchema:
-        """The same for a JSON Schema (draft 7)."""
-
-    def write(self, value: Any) -> Any:
-        """The value as plain data, such that `read` gives it back."""
-        return value
-
-    def table(self) -> "Record | None":
-        """The keys of a table, or of the tables of a list; None for everything else."""
-        return None
+JsonSchema = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Text(Kind):
-    """One line of text."""
-
-    words: str = 'text in "quotes"'
-
-    def read(self, entry: Entry) -> str:
-        if not isinstance(entry.value, str):
-            raise entry.refuse('text in "quotes"')
-        if not entry.value.isprintable():
-            raise entry.refuse("one line of plain text")
-        return entry.value
-
-    def schema(self) -> JsonSchema:
-        return {"type": "string"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Number(Kind):
-    """A finite number from `low` to `high`.
+class Kind:
+    """A kind of value.
 
     Attributes:
-        low: smallest number.
-        high: largest number.
-        excludes_low: whether it must be larger than `low`.
+        words: what it is, after "This must be".
+        read: takes the value of an entry as a study has it, or raises a StudyFileError that says what is allowed.
+        schema: the same for a JSON Schema (draft 7).
+        write: gives plain data of which `read` makes the value again.
+        fields: the keys of a table, or of the tables of a list.
+        defaults: what holds for keys that are left out, as plain data.
     """
 
-    low: float = -math.inf
-    high: float = math.inf
-    excludes_low: bool = False
-
-    @property
-    def words(self) -> str:
-        if self.excludes_low:
-            return f"a number above {self.low:g}"
-        if math.isfinite(self.high):
-            return f"a number from {self.low:g} to {self.high:g}"
-        return f"a number of {self.low:g} or more" if math.isfinite(self.low) else "a number"
-
-    def read(self, entry: Entry) -> float:
-        if isinstance(entry.value, bool) or not isinstance(entry.value, int | float):
-            raise entry.refuse(self.words)
-        try:
-            number = float(entry.value)
-        except OverflowError:
-            raise entry.refuse(self.words) from None
-        if not (math.isfinite(number) and self.low <= number <= self.high) or (self.excludes_low and number == self.low):
-            raise entry.refuse(self.words)
-        return number
-
-    def write(self, value: float) -> float:
-        return float(value)
-
-    def schema(self) -> JsonSchema:
-        ends = {"exclusiveMinimum" if self.excludes_low else "minimum": self.low, "maximum": self.high}
-        return {"type": "number", **{key: end for key, end in ends.items() if math.isfinite(end)}}
-
-
-POSITIVE = Number(0.0, excludes_low=True)
-
-
-@dataclasses.dataclass(frozen=True)
-class Whole(Kind):
-    """A whole number, written without a point.
-
-    Attributes:
-        low: smallest number.
-        least: smallest number that the study takes, if it has a sentence of its own for those below.
-        most: largest number that the study takes.
-    """
-
-    low: int
-    least: int | None = None
-    most: int = LARGEST_WHOLE_NUMBER
-
-    @property
-    def words(self) -> str:
-        return f"a whole number of {self.low if self.least is None else self.least} or more"
-
-    def read(self, entry: Entry) -> int:
-        if isinstance(entry.value, bool) or not isinstance(entry.value, int):
-            raise entry.refuse(self.words)
-        if not self.low <= entry.value <= LARGEST_WHOLE_NUMBER:
-            raise entry.refuse(f"a whole number from {self.low} to {LARGEST_WHOLE_NUMBER}")
-        return entry.value
-
-    def schema(self) -> JsonSchema:
-        return {
-            "type": "integer",
-            "minimum": self.low if self.least is None else self.least,
-            "maximum": self.most,
-        }
-
-
-@dataclasses.dataclass(frozen=True)
-class Truth(Kind):
-    """True or false."""
-
-    words: str = "true or false"
-
-    def read(self, entry: Entry) -> bool:
-        if not isinstance(entry.value, bool):
-            raise entry.refuse(self.words)
-        return entry.value
-
-    def schema(self) -> JsonSchema:
-        return {"type": "boolean"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Name(Kind):
-    """One of several names.
-
-    Attributes:
-        noun: what messages call it.
-        options: the names; None if they are not known, because another part of the file says them.
-    """
-
-    noun: str
-    options: Collection[str] | None
-
-    @property
-    def words(self) -> str:
-        return f"a {self.noun}" if self.options is None else ", ".join(f'"{option}"' for option in self.options)
-
-    def read(self, entry: Entry) -> str:
-        name = Text().read(entry)
-        if self.options is not None and name not in self.options:
-            raise entry.unknown(self.noun, name, self.options)
-        return name
-
-    def schema(self) -> JsonSchema:
-        return {"type": "string"} if self.options is None else {"enum": list(self.options)}
-
-
-@dataclasses.dataclass(frozen=True)
-class ListOf(Kind):
-    """A list.
-
-    Attributes:
-        kind: of each entry.
-        wanted: what messages call the entries.
-        is_sections: whether entries are written as sections of the same name, in two brackets.
-    """
-
-    kind: Kind
-    wanted: str
-    is_sections: bool = False
-
-    @property
-    def words(self) -> str:
-        return f"a list of {self.wanted}"
-
-    def read(self, entry: Entry) -> tuple[Any, ...]:
-        items = entry.sections() if self.is_sections else entry.items(self.wanted)
-        return tuple(self.kind.read(item) for item in items)
-
-    def write(self, value: Collection[Any]) -> list[Any]:
-        return [self.kind.write(item) for item in value]
-
-    def table(self) -> "Record | None":
-        return self.kind.table()
-
-    def schema(self) -> JsonSchema:
-        return {"type": "array", "items": self.kind.schema()}
+    words: str
+    read: Callable[[Entry], Any]
+    schema: JsonSchema
+    write: Callable[[Any], Any] = lambda value: value
+    fields: tuple["Field", ...] = ()
+    defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,7 +51,7 @@ class Field:
         unit: what a number is measured in.
         is_required: whether it must be there.
         default: what holds if it is left out, where that is not the attribute's default.
-        hides_default: whether it is left out where it says what holds anyway.
+        hides_default: whether it is not written where it says what holds anyway.
         get: takes the value from the object; by default the attribute.
         layout: written in one line, as a list with a line for each entry, as a section of its own, or as several of them.
         comment: stands above a section of its own; by default the sentence.
@@ -256,3 +77,173 @@ class Field:
     def take(self, thing: Any) -> Any:
         """What an object has under this key."""
         return self.get(thing) if self.get is not None else getattr(thing, self.name)
+
+
+def _read_text(entry: Entry) -> str:
+    if not isinstance(entry.value, str):
+        raise entry.refuse('text in "quotes"')
+    if not entry.value.isprintable():
+        raise entry.refuse("one line of plain text")
+    return entry.value
+
+
+def _read_truth(entry: Entry) -> bool:
+    if not isinstance(entry.value, bool):
+        raise entry.refuse("true or false")
+    return entry.value
+
+
+def number(low: float = -math.inf, high: float = math.inf, *, excludes_low: bool = False) -> Kind:
+    """A finite number from `low` to `high`; perhaps not `low` itself."""
+    words = f"a number of {low:g} or more" if math.isfinite(low) else "a number"
+    words = f"a number from {low:g} to {high:g}" if math.isfinite(high) else words
+    words = f"a number above {low:g}" if excludes_low else words
+
+    def read(entry: Entry) -> float:
+        if isinstance(entry.value, bool) or not isinstance(entry.value, int | float):
+            raise entry.refuse(words)
+        try:
+            value = float(entry.value)
+        except OverflowError:
+            raise entry.refuse(words) from None
+        if not (math.isfinite(value) and low <= value <= high) or (excludes_low and value == low):
+            raise entry.refuse(words)
+        return value
+
+    ends = {"exclusiveMinimum" if excludes_low else "minimum": low, "maximum": high}
+    return Kind(words, read, {"type": "number", **{key: end for key, end in ends.items() if math.isfinite(end)}}, float)
+
+
+def whole(low: int, *, least: int | None = None, most: int = LARGEST_WHOLE_NUMBER) -> Kind:
+    """A whole number, written without a point.
+
+    Args:
+        low: smallest number.
+        least: smallest number that the study takes, if it has a sentence of its own for those below.
+        most: largest number that the study takes.
+    """
+    wanted = f"a whole number of {low} or more"
+
+    def read(entry: Entry) -> int:
+        if isinstance(entry.value, bool) or not isinstance(entry.value, int):
+            raise entry.refuse(wanted)
+        if not low <= entry.value <= LARGEST_WHOLE_NUMBER:
+            raise entry.refuse(f"a whole number from {low} to {LARGEST_WHOLE_NUMBER}")
+        return entry.value
+
+    fewest = low if least is None else least
+    return Kind(f"a whole number of {fewest} or more", read, {"type": "integer", "minimum": fewest, "maximum": most})
+
+
+def one_of(noun: str, options: Collection[str] | None) -> Kind:
+    """One of several names; `options` is None if another part of the file says them."""
+
+    def read(entry: Entry) -> str:
+        name = _read_text(entry)
+        if options is not None and name not in options:
+            raise entry.unknown(noun, name, options)
+        return name
+
+    if options is None:
+        return Kind(f"a {noun}", read, {"type": "string"})
+    return Kind(", ".join(f'"{option}"' for option in options), read, {"enum": list(options)})
+
+
+def list_of(kind: Kind, wanted: str) -> Kind:
+    """A list; `wanted` is what messages call its entries."""
+
+    def read(entry: Entry) -> tuple[Any, ...]:
+        return tuple(kind.read(item) for item in entry.items(wanted))
+
+    def write(value: Collection[Any]) -> list[Any]:
+        return [kind.write(item) for item in value]
+
+    return Kind(f"a list of {wanted}", read, {"type": "array", "items": kind.schema}, write, kind.fields, kind.defaults)
+
+
+def sections_of(kind: Kind) -> Kind:
+    """Tables that are written as sections of the same name, in two brackets."""
+    return dataclasses.replace(
+        list_of(kind, "tables"), read=lambda entry: tuple(kind.read(item) for item in entry.sections())
+    )
+
+
+def table(
+    of: type,
+    fields: tuple[Field, ...],
+    build: Callable[..., Any] | None = None,
+    *,
+    words: str = "a table",
+    definition: str = "",
+) -> Kind:
+    """A table with known keys.
+
+    Args:
+        of: the class that it describes, whose defaults are the file's.
+        fields: the keys, in the order of messages and files.
+        build: makes the object of the attributes that were given; by default the class itself.
+        words: what to write, for messages.
+        definition: the name that a JSON Schema has for it, if it stands in many places.
+    """
+    by_key = {field.key: field for field in fields}
+    required = [field.key for field in fields if field.is_required]
+    defaults = _find_defaults(of, fields)
+
+    def read(entry: Entry) -> Any:
+        entries = entry.table(by_key, required=required, like=words)
+        given = {by_key[key].name: by_key[key].kind.read(item) for key, item in entries.items()}
+        # What the object itself refuses is said of the table.
+        with entry.explain():
+            return (build or of)(**given)
+
+    def write(thing: Any) -> dict[str, Any]:
+        found = [(field, field.take(thing)) for field in fields]
+        plain = {field.key: field.kind.write(value) for field, value in found if not is_empty(value)}
+        hidden = [field.key for field in fields if field.hides_default and plain.get(field.key) == defaults.get(field.key)]
+        return {key: value for key, value in plain.items() if key not in hidden}
+
+    kind = Kind(words, read, {"$ref": f"#/definitions/{definition}"}, write, fields, defaults)
+    return kind if definition else dataclasses.replace(kind, schema=define(kind))
+
+
+def define(kind: Kind) -> JsonSchema:
+    """A table in full, for a JSON Schema."""
+    keys = {}
+    for field in kind.fields:
+        # Draft 7 ignores what stands beside a reference.
+        inside = {"allOf": [field.kind.schema]} if "$ref" in field.kind.schema else field.kind.schema
+        default = {"default": kind.defaults[field.key]} if field.key in kind.defaults else {}
+        keys[field.key] = {
+            **inside,
+            "description": f"{field.doc} Unit: {field.unit}." if field.unit else field.doc,
+            **default,
+        }
+    return close(keys, [field.key for field in kind.fields if field.is_required])
+
+
+def close(properties: JsonSchema, required: list[str]) -> JsonSchema:
+    """A table of a JSON Schema that has these keys and no others."""
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**schema, "required": required} if required else schema
+
+
+def is_empty(value: Any) -> bool:
+    """Whether there is nothing to write."""
+    return value is None or (isinstance(value, str | tuple | list | Mapping) and not value)
+
+
+def _find_defaults(of: type, fields: tuple[Field, ...]) -> dict[str, Any]:
+    own = {field.name: field.default for field in dataclasses.fields(of)} if dataclasses.is_dataclass(of) else {}
+    found = {field.key: own.get(field.name) if field.default is None else field.default for field in fields}
+    kinds = {field.key: field.kind for field in fields}
+    return {
+        key: kinds[key].write(value)
+        for key, value in found.items()
+        if value is not dataclasses.MISSING and not is_empty(value)
+    }
+
+
+TEXT = Kind('text in "quotes"', _read_text, {"type": "string"})
+TRUTH_VALUE = Kind("true or false", _read_truth, {"type": "boolean"})
+NUMBER = number()
+POSITIVE = number(0.0, excludes_low=True)

@@ -1,6 +1,5 @@
 """Parameters and their priors in a study file: a number, or a table such as { uniform = [0.1, 0.25] }."""
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,16 +10,15 @@ from designstudio.model.parameters import NO_UNIT, Parameter, check_within
 from designstudio.model.priors import PRIOR_FAMILIES, AbstractPrior, Constant, Interval
 from designstudio.model.priors.base import BOUNDS, MUST_BE_POSITIVE
 from designstudio.study.schema.entry import Entry, StudyFileError
-from designstudio.study.schema.kinds import POSITIVE, Field, JsonSchema, Kind, Number
-from designstudio.study.schema.record import Record
+from designstudio.study.schema.kinds import NUMBER, POSITIVE, Field, JsonSchema, Kind, close, define, table
 from designstudio.study.schema.toml_text import write_value
 
-# Where a prior begins and ends, up to this probability on each side.
+# A prior is not cut off beyond its quantiles of this probability.
 TAIL = 1e-6
-PRIOR_REFERENCE = {"$ref": "#/definitions/prior"}
 FIT_NEEDS_A_RANGE = (
     "A fit needs a range here, such as { uniform = [0.1, 0.5] }; what is not estimated belongs in [analysis.known]."
 )
+_REFERENCE = {"$ref": "#/definitions/prior"}
 _ENDS = {"low": "Nobody is below this.", "high": "Nobody is above this."}
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
@@ -47,153 +45,106 @@ def parameter_fields(
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Value(Kind):
+def parameter_value(parameter: Parameter) -> Kind:
     """A value of a parameter, where its mathematics allows it."""
 
-    parameter: Parameter
-
-    @property
-    def words(self) -> str:
-        return "a number"
-
-    def read(self, entry: Entry) -> float:
-        number = Number().read(entry)
+    def read(entry: Entry) -> float:
+        value: float = NUMBER.read(entry)
         with entry.explain():
-            check_within(self.parameter.name, number, self.parameter.support, excludes_zero=True)
-        return number
+            check_within(parameter.name, value, parameter.support, excludes_zero=True)
+        return value
 
-    def write(self, value: float) -> float:
-        return float(value)
-
-    def schema(self) -> JsonSchema:
-        support = self.parameter.support
-        low = {"exclusiveMinimum" if support.low == 0 else "minimum": support.low} if math.isfinite(support.low) else {}
-        return {"type": "number", **low} | ({"maximum": support.high} if math.isfinite(support.high) else {})
+    low, high = parameter.support.low, parameter.support.high
+    ends = {"exclusiveMinimum" if low == 0 else "minimum": low, "maximum": high}
+    return Kind("a number", read, {"type": "number", **{key: end for key, end in ends.items() if math.isfinite(end)}}, float)
 
 
-@dataclasses.dataclass(frozen=True)
-class Family(Kind):
+def family_numbers(family: type[AbstractPrior]) -> Kind:
     """What stands under the key of a family of priors: its numbers."""
+    words = family.example.split(" = ", 1)[1].removesuffix(" }")
+    kinds = {f.name: POSITIVE if MUST_BE_POSITIVE in f.metadata else NUMBER for f in family.number_fields()}
+    count = _COUNTS.get(len(kinds), str(len(kinds)))
 
-    family: type[AbstractPrior]
+    def locate(entry: Entry) -> dict[str, Entry]:
+        if family.layout == "table":
+            return entry.table(kinds, required=kinds, like=words)
+        if family.layout == "number":
+            return dict.fromkeys(kinds, entry)
+        items = entry.items(f"{count} numbers, such as {words}")
+        if len(items) != len(kinds):
+            raise entry.error(
+                f"A {family.family} prior takes {count} numbers, such as {words}, but {len(items)} were given."
+            )
+        return dict(zip(kinds, items, strict=True))
 
-    @property
-    def words(self) -> str:
-        return self.family.example.split(" = ", 1)[1].removesuffix(" }")
-
-    def read(self, entry: Entry) -> AbstractPrior:
-        kinds = self._kinds()
-        if self.family.layout == "table":
-            numbers = entry.table(kinds, required=kinds, like=self.words)
-        elif self.family.layout == "number":
-            numbers = dict.fromkeys(kinds, entry)
-        else:
-            count = _COUNTS.get(len(kinds), str(len(kinds)))
-            items = entry.items(f"{count} numbers, such as {self.words}")
-            if len(items) != len(kinds):
-                raise entry.error(
-                    f"A {self.family.family} prior takes {count} numbers, such as {self.words}, but {len(items)} were given."
-                )
-            numbers = dict(zip(kinds, items, strict=True))
+    def read(entry: Entry) -> AbstractPrior:
+        entries = locate(entry)
         with entry.explain():
-            return self.family(**{name: kind.read(numbers[name]) for name, kind in kinds.items()})
+            return family(**{name: kind.read(entries[name]) for name, kind in kinds.items()})
 
-    def write(self, value: AbstractPrior) -> Any:
-        numbers = value.numbers
-        if self.family.layout == "table":
-            return numbers
-        return list(numbers.values()) if self.family.layout == "list" else next(iter(numbers.values()))
+    def write(prior: AbstractPrior) -> Any:
+        numbers = list(prior.numbers.values())
+        return {"table": prior.numbers, "list": numbers, "number": numbers[0]}[family.layout]
 
-    def schema(self) -> JsonSchema:
-        inside = {name: kind.schema() for name, kind in self._kinds().items()}
-        if self.family.layout == "table":
-            return {"type": "object", "properties": inside, "required": list(inside), "additionalProperties": False}
-        if self.family.layout == "number":
-            return next(iter(inside.values()))
-        return {"type": "array", "items": list(inside.values()), "minItems": len(inside), "maxItems": len(inside)}
-
-    def _kinds(self) -> dict[str, Kind]:
-        return {f.name: POSITIVE if MUST_BE_POSITIVE in f.metadata else Number() for f in self.family.number_fields()}
+    inside = {name: kind.schema for name, kind in kinds.items()}
+    numbers = list(inside.values())
+    schemas: dict[str, JsonSchema] = {
+        "table": close(inside, list(inside)),
+        "list": {"type": "array", "items": numbers, "minItems": len(numbers), "maxItems": len(numbers)},
+        "number": numbers[0],
+    }
+    return Kind(words, read, schemas[family.layout], write)
 
 
-@dataclasses.dataclass(frozen=True)
-class Prior(Kind):
-    """A prior that is not just a number.
+def prior(parameter: Parameter, refusal: str = "") -> Kind:
+    """A prior that is not just a number; `refusal` is what to say if it is."""
+    words = _name_examples()
 
-    Attributes:
-        parameter: whose prior it is.
-        refusal: what to say if it is just a number.
-    """
-
-    parameter: Parameter
-    refusal: str = ""
-
-    @property
-    def words(self) -> str:
-        *others, last = (family.example for family in PRIOR_FAMILIES.values())
-        return f"{', '.join(others)} or {last}"
-
-    def read(self, entry: Entry) -> AbstractPrior:
-        if self.refusal and not isinstance(entry.value, dict):
-            raise entry.error(self.refusal)
-        table = entry.table((*PRIOR_FAMILIES, *_ENDS), like=self.words)
-        families = [name for name in PRIOR_FAMILIES if name in table]
+    def read(entry: Entry) -> AbstractPrior:
+        if refusal and not isinstance(entry.value, dict):
+            raise entry.error(refusal)
+        entries = entry.table((*PRIOR_FAMILIES, *_ENDS), like=words)
+        families = [name for name in PRIOR_FAMILIES if name in entries]
         if len(families) != 1:
             given = " and ".join(families) or "none"
             raise entry.error(
-                f"A prior needs one of {', '.join(PRIOR_FAMILIES)}, but {given} was given. Write it like {self.words}."
+                f"A prior needs one of {', '.join(PRIOR_FAMILIES)}, but {given} was given. Write it like {words}."
             )
-        prior = Family(PRIOR_FAMILIES[families[0]]).read(table[families[0]])
-        ends = {name: Number().read(table[name]) for name in _ENDS if name in table}
+        found: AbstractPrior = family_numbers(PRIOR_FAMILIES[families[0]]).read(entries[families[0]])
+        ends = {name: NUMBER.read(entries[name]) for name in _ENDS if name in entries}
         if ends:
             with entry.explain():
                 interval = Interval(ends.get("low", -math.inf), ends.get("high", math.inf))
-                _check_mass(entry, prior, interval)
-                prior = prior.within(interval)
-        _check_reach(entry, prior, self.parameter)
-        return prior
+                _check_mass(entry, found, interval)
+                found = found.within(interval)
+        _check_reach(entry, found, parameter)
+        return found
 
-    def write(self, value: AbstractPrior) -> Any:
-        return write_prior(value)
-
-    def schema(self) -> JsonSchema:
-        return PRIOR_REFERENCE
+    return Kind(words, read, _REFERENCE, write_prior)
 
 
-@dataclasses.dataclass(frozen=True)
-class ValueOrPrior(Kind):
-    """A number or a prior.
+def value_or_prior(parameter: Parameter, *, is_level: bool = False) -> Kind:
+    """A number or a prior; the number of a level stays one, because the experimenter sets it, others are everyone's."""
+    value, of_people = parameter_value(parameter), prior(parameter)
+    words = f"a number, {of_people.words}"
 
-    Attributes:
-        parameter: whose it is.
-        is_level: whether the number stays one, because the experimenter sets it, rather than becoming everyone's.
-    """
-
-    parameter: Parameter
-    is_level: bool = False
-
-    @property
-    def words(self) -> str:
-        return f"a number, {Prior(self.parameter).words}"
-
-    def read(self, entry: Entry) -> AbstractPrior | float:
+    def read(entry: Entry) -> AbstractPrior | float:
         if isinstance(entry.value, dict):
-            return Prior(self.parameter).read(entry)
+            found: AbstractPrior = of_people.read(entry)
+            return found
         if isinstance(entry.value, str | list):
-            raise entry.refuse(self.words)
-        value = Value(self.parameter).read(entry)
-        return value if self.is_level else Constant(value)
+            raise entry.refuse(words)
+        number: float = value.read(entry)
+        return number if is_level else Constant(number)
 
-    def write(self, value: AbstractPrior | float) -> Any:
-        return write_prior(value) if isinstance(value, AbstractPrior) else float(value)
+    def write(found: AbstractPrior | float) -> Any:
+        return write_prior(found) if isinstance(found, AbstractPrior) else float(found)
 
-    def schema(self) -> JsonSchema:
-        return {"anyOf": [Value(self.parameter).schema(), PRIOR_REFERENCE]}
+    return Kind(words, read, {"anyOf": [value.schema, _REFERENCE]}, write)
 
 
 def write_prior(prior: AbstractPrior) -> Any:
-    """A prior as a study file says it.
+    """A prior as a study file says it, as plain data.
 
     Raises:
         StudyFileError: if study files do not know its family.
@@ -204,11 +155,10 @@ def write_prior(prior: AbstractPrior) -> Any:
         raise StudyFileError(
             f"Study files know {', '.join(PRIOR_FAMILIES)} and numbers, but no {type(prior).__name__}: register it."
         )
-    bounds: Interval | None = getattr(prior, BOUNDS, None)
-    ends = {} if bounds is None else {"low": float(bounds.low)} if bounds.low > 0 else {}
-    if bounds is not None and math.isfinite(bounds.high):
-        ends["high"] = float(bounds.high)
-    return {prior.family: Family(type(prior)).write(prior), **ends}
+    bounds = getattr(prior, BOUNDS, Interval(-math.inf, math.inf))
+    low = {"low": float(bounds.low)} if bounds.low > 0 else {}
+    high = {"high": float(bounds.high)} if math.isfinite(bounds.high) else {}
+    return {prior.family: family_numbers(type(prior)).write(prior), **low, **high}
 
 
 def format_prior(prior: AbstractPrior) -> str:
@@ -216,18 +166,19 @@ def format_prior(prior: AbstractPrior) -> str:
     return write_value(write_prior(prior))
 
 
-def prior_record() -> Record:
-    """The keys of a prior, for the JSON Schema and the reference page."""
+def prior_definition() -> JsonSchema:
+    """One family, with or without ends, for the JSON Schema."""
     families = tuple(
-        Field(name, Family(family), next(iter((family.__doc__ or "").splitlines()), ""))
+        Field(name, family_numbers(family), (family.__doc__ or "").splitlines()[0])
         for name, family in PRIOR_FAMILIES.items()
     )
-    return Record(dict, (*families, *(Field(name, Number(), doc) for name, doc in _ENDS.items())))
+    keys = table(dict, (*families, *(Field(name, NUMBER, doc) for name, doc in _ENDS.items())))
+    return {**define(keys), "oneOf": [{"required": [name]} for name in PRIOR_FAMILIES]}
 
 
-def prior_schema() -> JsonSchema:
-    """One family, with or without ends."""
-    return {**prior_record().define(), "oneOf": [{"required": [name]} for name in PRIOR_FAMILIES]}
+def _name_examples() -> str:
+    *others, last = (family.example for family in PRIOR_FAMILIES.values())
+    return f"{', '.join(others)} or {last}"
 
 
 def _check_mass(entry: Entry, prior: AbstractPrior, interval: Interval) -> None:

@@ -1,8 +1,7 @@
 """Who is simulated, what a fit assumes, and what is asked, in a study file."""
 
 import ast
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from designstudio.errors import StudioError
@@ -14,19 +13,30 @@ from designstudio.study.population import Population
 from designstudio.study.quantities import LONGEST_FORMULA, Quantity
 from designstudio.study.schema.context import Context, Parameters
 from designstudio.study.schema.entry import Entry
-from designstudio.study.schema.kinds import POSITIVE, SECTION, Field, JsonSchema, Kind, ListOf, Name, Number, Text, Truth
-from designstudio.study.schema.priors import FIT_NEEDS_A_RANGE, Prior, Value, ValueOrPrior, parameter_fields
-from designstudio.study.schema.record import Record
+from designstudio.study.schema.kinds import (
+    NUMBER,
+    POSITIVE,
+    SECTION,
+    TEXT,
+    TRUTH_VALUE,
+    Field,
+    Kind,
+    list_of,
+    number,
+    one_of,
+    table,
+)  # fmt: skip
+from designstudio.study.schema.priors import FIT_NEEDS_A_RANGE, parameter_fields, parameter_value, prior, value_or_prior
 
 TRUTH = "truth"
 
 
-def cost_kind() -> Name:
+def cost_kind() -> Kind:
     """A cost by its name."""
-    return Name("cost", available_costs())
+    return one_of("cost", available_costs())
 
 
-def population_record(context: Context) -> Record:
+def population_kind(context: Context) -> Kind:
     """Who is simulated."""
 
     def build(cost: str | None = None, **given: Any) -> Population:
@@ -36,117 +46,76 @@ def population_record(context: Context) -> Record:
             population.resolve(get_cost(cost))
         return population
 
-    rates = {
-        "lapse_rate": (Number(0, 1), "Share of trials in which the response has nothing to do with the stimulus."),
-        "outlier_rate": (Number(0, 1), "Share of trials whose response is off by a factor."),
+    hidden = {
+        "follows_analysis": (
+            TRUTH_VALUE,
+            "Whether parameters that are estimated vary as the analysis assumes, unless they are set here.",
+        ),
+        "lapse_rate": (number(0, 1), "Share of trials in which the response has nothing to do with the stimulus."),
+        "outlier_rate": (number(0, 1), "Share of trials whose response is off by a factor."),
         "outlier_scale": (POSITIVE, "Standard deviation of the logarithm of that factor."),
     }
     fields = (
-        *parameter_fields(context.simulated.values(), ValueOrPrior, lambda population, name: population.priors.get(name)),
+        *parameter_fields(context.simulated.values(), value_or_prior, lambda population, name: population.priors.get(name)),
         Field("cost", cost_kind(), "The cost that participants minimise; by default the one that is fitted."),
-        Field(
-            "follows_analysis",
-            Truth(),
-            "Whether parameters that are estimated vary as the analysis assumes, unless they are set here.",
-            hides_default=True,
-        ),
-        *(Field(key, kind, doc, hides_default=True) for key, (kind, doc) in rates.items()),
+        *(Field(key, kind, doc, hides_default=True) for key, (kind, doc) in hidden.items()),
     )
-    return Record(Population, fields, build, "a section of parameters")
+    return table(Population, fields, build, words="a section of parameters")
 
 
-def analysis_record(context: Context) -> Record:
+def analysis_kind(context: Context) -> Kind:
     """What the fit assumes."""
     fitted = context.fitted.values()
-    names = ListOf(Name("parameter", context.fitted), 'names in "quotes"')
-    priors = parameter_fields(fitted, lambda parameter: Prior(parameter, FIT_NEEDS_A_RANGE), Mapping.get)
-    known = parameter_fields(fitted, lambda parameter: KnownValue(parameter, context.simulated), Mapping.get)
-    return Record(
-        Analysis,
-        (
-            Field("per_condition", names, "Parameters of which the fit estimates one value for each condition, too."),
-            Field("shared", names, "Parameters of which the fit estimates one value, although the design changes them."),
-            Field(
-                "priors",
-                Record(dict, priors),
-                "Priors of the fit, where they should differ from the paper's; never just a number.",
-                layout=SECTION,
-                comment="Priors of the fit.",
-            ),
-            Field(
-                "known",
-                Record(dict, known),
-                "Parameters that are not estimated, because they were measured beforehand.",
-                layout=SECTION,
-                comment="What the fit takes as known.",
-            ),
-        ),
+    names = list_of(one_of("parameter", context.fitted), 'names in "quotes"')
+    priors = parameter_fields(fitted, lambda parameter: prior(parameter, FIT_NEEDS_A_RANGE), Mapping.get)
+    known = parameter_fields(fitted, lambda parameter: known_kind(parameter, context.simulated), Mapping.get)
+    priors_doc = "Priors of the fit, where they should differ from the paper's; never just a number."
+    known_doc = "Parameters that are not estimated, because they were measured beforehand."
+    fields = (
+        Field("per_condition", names, "Parameters of which the fit estimates one value for each condition, too."),
+        Field("shared", names, "Parameters of which the fit estimates one value, although the design changes them."),
+        Field("priors", table(dict, priors), priors_doc, layout=SECTION, comment="Priors of the fit."),
+        Field("known", table(dict, known), known_doc, layout=SECTION, comment="What the fit takes as known."),
     )
+    return table(Analysis, fields)
 
 
-@dataclasses.dataclass(frozen=True)
-class KnownValue(Kind):
+def known_kind(parameter: Parameter, simulated: Parameters) -> Kind:
     """What a fit takes a parameter to be."""
+    words, value = '"truth", a number, or { factor = 1.5 }', parameter_value(parameter)
+    factor = table(Known, (Field("factor", POSITIVE, "Measured, but off by this factor.", is_required=True),))
 
-    parameter: Parameter
-    simulated: Parameters
-
-    @property
-    def words(self) -> str:
-        return '"truth", a number, or { factor = 1.5 }'
-
-    def read(self, entry: Entry) -> Known:
+    def read(entry: Entry) -> Known:
         if not isinstance(entry.value, dict) and entry.value != TRUTH:
             if isinstance(entry.value, str | list):
-                raise entry.refuse(self.words)
+                raise entry.refuse(words)
             with entry.explain():
-                return Known(value=Value(self.parameter).read(entry))
-        if self.parameter.name not in self.simulated:
+                return Known(value=value.read(entry))
+        if parameter.name not in simulated:
             raise entry.error(
-                f"Simulated participants have no {self.parameter.name}, because they minimise another cost: give a number "
-                "here."
+                f"Simulated participants have no {parameter.name}, because they minimise another cost: give a number here."
             )
-        return Known() if entry.value == TRUTH else _FACTOR.read(entry)
+        known: Known = Known() if entry.value == TRUTH else factor.read(entry)
+        return known
 
-    def write(self, value: Known) -> Any:
-        if value.value is not None:
-            return float(value.value)
-        return TRUTH if value.factor == 1 else {"factor": float(value.factor)}
+    def write(known: Known) -> Any:
+        if known.value is not None:
+            return float(known.value)
+        return TRUTH if known.factor == 1 else {"factor": float(known.factor)}
 
-    def schema(self) -> JsonSchema:
-        return {"anyOf": [{"const": TRUTH}, Value(self.parameter).schema(), _FACTOR.schema()]}
-
-
-_FACTOR = Record(Known, (Field("factor", POSITIVE, "Measured, but off by this factor.", is_required=True),))
+    return Kind(words, read, {"anyOf": [{"const": TRUTH}, value.schema, factor.schema]}, write)
 
 
-@dataclasses.dataclass(frozen=True)
-class Formulas(Kind):
+def formulas_kind(context: Context) -> Kind:
     """Formulas by the names they are given."""
+    words, fitted = 'a section of formulas, such as ratio = "sigma_0 / sigma[0]"', context.fitted
 
-    fitted: Parameters
-
-    @property
-    def words(self) -> str:
-        return 'a section of formulas, such as ratio = "sigma_0 / sigma[0]"'
-
-    def read(self, entry: Entry) -> tuple[Quantity, ...]:
-        if not isinstance(entry.value, dict):
-            raise entry.refuse(self.words)
-        return tuple(self._read_one(entry.child(name), name) for name in entry.value)
-
-    def write(self, value: Sequence[Quantity]) -> dict[str, str]:
-        return {quantity.name: quantity.text for quantity in value}
-
-    def schema(self) -> JsonSchema:
-        return {"type": "object", "additionalProperties": {"type": "string", "maxLength": LONGEST_FORMULA}}
-
-    def _read_one(self, entry: Entry, name: str) -> Quantity:
-        if name in self.fitted:
+    def read_one(entry: Entry, name: str) -> Quantity:
+        if name in fitted:
             raise entry.error(f"{name!r} is a parameter already: give the quantity another name.")
         if not (name.strip() and name.isprintable()):
             raise entry.error("A quantity needs a name of one line.")
-        formula = Text().read(entry)
+        formula = TEXT.read(entry)
         if len(formula) > LONGEST_FORMULA:
             raise entry.error(f"A formula takes up to {LONGEST_FORMULA} characters, but this has {len(formula)}.")
         with entry.explain():
@@ -155,12 +124,20 @@ class Formulas(Kind):
         tree = ast.parse(formula.strip(), mode="eval")
         called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         for used in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - called):
-            if used not in self.fitted:
-                raise entry.unknown("parameter", used, self.fitted)
+            if used not in fitted:
+                raise entry.unknown("parameter", used, fitted)
         return quantity
 
+    def read(entry: Entry) -> tuple[Quantity, ...]:
+        if not isinstance(entry.value, dict):
+            raise entry.refuse(words)
+        return tuple(read_one(entry.child(name), name) for name in entry.value)
 
-def goal_record(context: Context) -> Record:
+    schema = {"type": "object", "additionalProperties": {"type": "string", "maxLength": LONGEST_FORMULA}}
+    return Kind(words, read, schema, lambda quantities: {quantity.name: quantity.text for quantity in quantities})
+
+
+def goal_kind(context: Context) -> Kind:
     """What the study should achieve."""
 
     def build(**given: Any) -> Goal:
@@ -170,20 +147,15 @@ def goal_record(context: Context) -> Record:
             raise StudioError(f"{goal.quantity} has no neutral value to exclude: add value = ... to this goal.")
         return goal
 
-    group = parameter_fields(context.simulated.values(), ValueOrPrior, Mapping.get)
-    return Record(
-        Goal,
-        (
-            Field("kind", Name("kind of goal", KINDS), "What is to be reached.", is_required=True),
-            Field("quantity", Name("quantity", context.scored), "A parameter or a quantity of the study.", is_required=True),
-            Field("value", Number(), "For excludes: the value that the interval must exclude; by default the neutral one."),
-            Field("margin", Number(0), "For excludes: by how much the interval must stay away from the value."),
-            Field("width", POSITIVE, "For narrower: the interval must be narrower than this."),
-            Field(
-                "group",
-                Record(dict, group, words="a table such as { beta = 0.7 }"),
-                "For groups-differ: parameters of the second group, where it differs from the population.",
-            ),
-        ),
-        build,
+    others = parameter_fields(context.simulated.values(), value_or_prior, Mapping.get)
+    group = table(dict, others, words="a table such as { beta = 0.7 }")
+    scored = one_of("quantity", context.scored)
+    fields = (
+        Field("kind", one_of("kind of goal", KINDS), "What is to be reached.", is_required=True),
+        Field("quantity", scored, "A parameter or a quantity of the study.", is_required=True),
+        Field("value", NUMBER, "For excludes: the value that the interval must exclude; by default the neutral one."),
+        Field("margin", number(0), "For excludes: by how much the interval must stay away from the value."),
+        Field("width", POSITIVE, "For narrower: the interval must be narrower than this."),
+        Field("group", group, "For groups-differ: parameters of the second group, where it differs from the population."),
     )
+    return table(Goal, fields, build)

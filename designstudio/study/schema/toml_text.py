@@ -76,8 +76,7 @@ def write_table(
         header: the line above it, in brackets.
         comment: stands above the header.
     """
-    record = kind.table()
-    fields = {field.key: field for field in record.fields} if record else {}
+    fields = {field.key: field for field in kind.fields}
     lines: list[str] = []
     below: list[list[str]] = []
     for key, value in table.items():
