@@ -1,6 +1,9 @@
-"""From the folder of a run to its report."""
+"""From the folder of a run to its report: one HTML file that needs nothing else, on a screen or on paper."""
 
+import importlib.resources
 from pathlib import Path
+
+import jinja2
 
 from designstudio.core.files import write_text
 from designstudio.core.run_record import read_record
@@ -9,11 +12,13 @@ from designstudio.report.blocks import Page
 from designstudio.report.evaluation import build_evaluation
 from designstudio.report.fit import build_fit
 from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
-from designstudio.report.page import render_page
 from designstudio.report.search import build_search
 from designstudio.report.sweep import build_sweep
+from designstudio.viz import theme
 
 NAME = "report.html"
+TEMPLATES = importlib.resources.files("designstudio.report") / "templates"
+PAGE, STYLE = "page.html", "style.css"
 
 
 def write_report(folder: Path | str, out: Path | str | None = None, *, study: Path | str | None = None) -> Path:
@@ -54,3 +59,17 @@ def build_page(folder: Path, *, study: Path | None = None) -> Page:
             f"The results in '{folder}' are not complete ({type(error).__name__}: {error}): run the command of this "
             "folder again."
         ) from error
+
+
+def render_page(page: Page) -> str:
+    """The page as HTML; all texts are escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    colors = {"accent": theme.BLUE, "warm": theme.VERMILION, "line": theme.BAND_COLOR, "muted": theme.REFERENCE_COLOR}
+    return environment.get_template(PAGE).render(page=page, style=STYLE, colors=colors)
+
+
+def _read(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.fitting.reading import example_path
 from designstudio.report import pictures
-from designstudio.report.page import render_page
-from designstudio.report.write import build_page
+from designstudio.report.write import build_page, render_page
 from designstudio.runs import evaluate as evaluate_run
 from designstudio.viz import evaluation as present_evaluation
 from designstudio.viz import figures, files
