@@ -31,12 +31,12 @@ def find_verdict(evaluations: Sequence[Evaluation], recovery: Mapping[str, Model
     sentences = []
     if len(ranked) > 1:
         sentences.append(_name_best(ranked))
-    sentences += [_judge_pair(evaluation) for evaluation in evaluations if evaluation.identifiability.prior_cost]
+    sentences += [_describe_pair(evaluation) for evaluation in evaluations if evaluation.identifiability.prior_cost]
     confounding = [evaluation for evaluation in evaluations if is_confounded(evaluation)]
     for evaluation in evaluations:
         if confounding and not is_confounded(evaluation) and evaluation.identifiability.prior_cost:
             sentences.append(_compare_with(evaluation, confounding))
-    sentences += [_judge_candidates(name, matrices) for name, matrices in recovery.items()]
+    sentences += [_describe_candidates(name, matrices) for name, matrices in recovery.items()]
     for evaluation in evaluations:
         sentences += _warn_about(evaluation)
     return [sentence for sentence in sentences if sentence]
@@ -50,7 +50,7 @@ def is_confounded(evaluation: Evaluation) -> bool:
     return abs(found.prior_cost["correlation"].value) >= STRONG_CORRELATION and found.remaining.value >= MUCH_REMAINS
 
 
-def _judge_pair(evaluation: Evaluation) -> str:
+def _describe_pair(evaluation: Evaluation) -> str:
     found, name = evaluation.identifiability, evaluation.design.name
     first, second = found.prior_cost_pair or ("", "")
     correlation, confounding = found.prior_cost["correlation"].value, found.prior_cost["confounding"].value
@@ -113,7 +113,7 @@ def _list_ratios(ratios: dict[str, Score], evaluation: Evaluation) -> str:
     return " and ".join(parts)
 
 
-def _judge_candidates(name: str, recovery: ModelRecovery) -> str:
+def _describe_candidates(name: str, recovery: ModelRecovery) -> str:
     costs = [str(cost) for cost in recovery.confusion["simulated"].values]
     chances = {cost: recovery.chance_to_win(cost) for cost in costs}
     parts = [f"{cost} in {chance.value:.0%} (± {chance.mcse:.0%})" for cost, chance in chances.items()]

@@ -3,21 +3,22 @@
 A metric is a number that says how good a design is, with words about itself. To add one, write a file with a class that
 derives from one of the abstract classes below, and register an instance:
 
-    from designstudio.metrics import SMALLER, AbstractQuantityMetric, register_metric
+    import numpy as np
+    from designstudio.metrics import SMALLER, AbstractQuantityMetric, register_metric, weighted_mean
 
-    class MedianError(AbstractQuantityMetric):
-        name = "median_error"
-        label = "median error"
-        explanation = "median distance of estimate and truth"
-        caveat = "blind to how far off the worst half is"
+    class RelativeError(AbstractQuantityMetric):
+        name = "relative_error"
+        label = "relative error"
+        explanation = "root of the mean squared error over the mean truth"
+        caveat = "meaningless where truths have both signs"
         direction = SMALLER
-        in_units = 1
+        is_size = True
 
         def statistic(self, sample):
-            distance = np.abs(sample.error)
-            return lambda weights: np.array([weighted_median(distance, row) for row in weights])
+            squares, truth = sample.error**2, sample.truth
+            return lambda weights: np.sqrt(weighted_mean(weights, squares)) / weighted_mean(weights, truth)
 
-    register_metric(MedianError())
+    register_metric(RelativeError())
 
 That is all: tables, `result.json`, `scores.csv`, the objectives and constraints of a search and the table of the
 documentation read the registry. Metrics of the package are listed in `designstudio/metrics/registry.py` instead.

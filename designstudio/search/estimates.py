@@ -56,14 +56,16 @@ def estimate_objective(
         is_good = is_good & second["is_good"].values
         second = second.isel(dataset=np.flatnonzero(is_good))
     good = summaries.isel(dataset=np.flatnonzero(is_good))
-    (value, mcse), own = estimate_by_jackknife(_weigh(objective, study, design, good, second), int(is_good.sum()))
+    (value, mcse), own = estimate_by_jackknife(_build_statistic(objective, study, design, good, second), int(is_good.sum()))
     pseudo_values[is_good] = -own if objective.is_larger_better else own
     if metric.is_size:
         value, mcse = math.exp(value), math.exp(value) * mcse
     return MetricEstimate(Score(value, mcse), pseudo_values)
 
 
-def _weigh(objective: Objective, study: Study, design: Design, good: xr.Dataset, second: xr.Dataset | None) -> Statistic:
+def _build_statistic(
+    objective: Objective, study: Study, design: Design, good: xr.Dataset, second: xr.Dataset | None
+) -> Statistic:
     """The objective as a function of weights on the data sets, on the scale on which designs are compared."""
     metric = objective.metric
     if isinstance(metric, AbstractQuantityMetric):
