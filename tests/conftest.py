@@ -31,8 +31,8 @@ configure()
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
 
 
-# Minutes in one test: whoever gets it last keeps the other worker waiting.
-LONG = ("test_docs.py", "test_studies.py")
+# Minutes in one test, or in what a module shares: whoever gets it last keeps the other worker waiting.
+LONG = ("test_docs.py", "test_studies.py", "test_postgres.py", "test_pooling.py")
 
 
 def pytest_collection_modifyitems(items):
