@@ -87,7 +87,8 @@ def _cells(card: ActorCard) -> tuple[str, ...]:
 
 
 def _as_table(cards: list[ActorCard], untrained: list[AbstractCost]) -> Table:
-    shared = {name: box for name, box in cards[0].box.items() if name in ("mu_post", "sigma_post", "sigma_r")}
+    own = {parameter.name for parameter in get_cost(cards[0].cost).parameters}
+    shared = {name: box for name, box in cards[0].box.items() if name not in own}
     box = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in shared.items())
     num_actions = cards[0].accuracy.num_actions
     table = Table(

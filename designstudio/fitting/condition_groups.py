@@ -97,7 +97,7 @@ def fit_condition_groups(
 
 
 def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[ConditionGroup]:
-    """Portions as large as memory allows."""
+    """Condition groups, each as large as memory allows."""
     counts = count_trials(trials)
     for group in group_by_conditions(counts):
         num_trials = bucket_size(int(counts[group.datasets].max())) * group.conditions.shape[1]

@@ -86,7 +86,7 @@ def fit_subjects(
 
 
 def _describe_group(cost: str, pooled: xr.DataTree) -> list[str]:
-    """Doubts about a group."""
+    """What speaks against trusting a group."""
     convergence = pooled["convergence"].to_dataset()
     if convergence["is_good"]:
         return []

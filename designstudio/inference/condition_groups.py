@@ -48,7 +48,7 @@ class ConditionGroup:
 
 
 def group_by_conditions(counts: np.ndarray) -> list[ConditionGroup]:
-    """Portions of subjects with equally many conditions.
+    """Groups of subjects with equally many conditions.
 
     Args:
         counts: trials of each subject and condition.

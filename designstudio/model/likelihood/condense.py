@@ -36,16 +36,16 @@ def condense(observations: Observations) -> Observations:
     """
     x, y = np.asarray(observations.stimulus, float), np.asarray(observations.response, float)
     present, moments = np.asarray(observations.is_present), observations.moments
-    dataset, condition, _ = places = np.nonzero(present)
+    dataset, condition, _ = at = np.nonzero(present)
     if not dataset.size:
         return observations
-    cell = np.floor(x[places] / SAME_STIMULUS).astype(int)
+    cell = np.floor(x[at] / SAME_STIMULUS).astype(int)
     rows = np.stack([dataset, condition, cell], axis=1)
     groups, group = np.unique(rows, axis=0, return_inverse=True)
     group = group.ravel()
     count = np.bincount(group)
-    centre = np.bincount(group, x[places]) / count
-    moved = y[places] - np.asarray(moments.slope)[dataset, condition] * (x[places] - centre[group])
+    centre = np.bincount(group, x[at]) / count
+    moved = y[at] - np.asarray(moments.slope)[dataset, condition] * (x[at] - centre[group])
     nodes, weights = summarize_groups(moved, group)
     # Data sets decide each for itself, so that others change nothing.
     num_nodes = np.bincount(groups[:, 0], (weights > 0).sum(1), minlength=len(x))
@@ -59,8 +59,8 @@ def condense(observations: Observations) -> Observations:
         observations,
         np.concatenate([groups[which, 0], dataset[stays]]),
         np.concatenate([groups[which, 1], condition[stays]]),
-        np.concatenate([centre[which], x[places][stays]]),
-        np.concatenate([nodes[which, node], y[places][stays]]),
+        np.concatenate([centre[which], x[at][stays]]),
+        np.concatenate([nodes[which, node], y[at][stays]]),
         np.concatenate([weights[which, node], np.ones(stays.sum())]),
     )
 
@@ -100,10 +100,10 @@ def summarize_groups(
     at = np.arange(num_nodes)
     matrices[:, at, at] = diagonal
     matrices[:, at[1:], at[:-1]] = matrices[:, at[:-1], at[1:]] = off_diagonal[:, 1:]
-    places, vectors = np.linalg.eigh(matrices)
+    roots, vectors = np.linalg.eigh(matrices)
     shares = vectors[:, 0] ** 2
     shares = np.where(shares > NO_MORE_VALUES, shares, 0.0)
-    return mean[:, None] + scale[:, None] * places, count[:, None] * shares
+    return mean[:, None] + scale[:, None] * roots, count[:, None] * shares
 
 
 def _lay_out(
@@ -121,10 +121,10 @@ def _lay_out(
     # Padding repeats the mean stimulus and response, as that of trials does.
     padding = [np.repeat(np.reshape(mean, (-1, 1)), shape[1], axis=1) for mean in means]
 
-    def place(values: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    def fill(values: np.ndarray, empty: np.ndarray) -> np.ndarray:
         filled = empty.astype(np.float32)
         filled[at] = values[order]
         return filled.reshape(num_datasets, num_conditions, -1)
 
-    arrays = tuple(map(place, (x, y, weight), (*padding, np.zeros(shape))))
+    arrays = tuple(map(fill, (x, y, weight), (*padding, np.zeros(shape))))
     return eqx.tree_at(lambda o: (o.stimulus, o.response, o.weight), observations, arrays)

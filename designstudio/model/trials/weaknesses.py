@@ -26,7 +26,7 @@ def find_weaknesses(trials: xr.Dataset) -> list[list[str]]:
     weaknesses: list[list[str]] = [[] for _ in range(trials.sizes["dataset"])]
     for number, condition in enumerate(trials["condition"].values):
         is_in = present & (index == number)
-        for sentence, is_weak in _judge_condition(np.log(stimulus), np.log(response), is_in).items():
+        for sentence, is_weak in _check_condition(np.log(stimulus), np.log(response), is_in).items():
             for dataset in np.flatnonzero(is_weak):
                 weaknesses[dataset].append(sentence.format(condition=str(condition), count=is_in[dataset].sum()))
     middle_stimulus, middle_response = np.nanmedian(stimulus, axis=1), np.nanmedian(response, axis=1)
@@ -39,7 +39,7 @@ def find_weaknesses(trials: xr.Dataset) -> list[list[str]]:
     return weaknesses
 
 
-def _judge_condition(x: np.ndarray, y: np.ndarray, is_in: np.ndarray) -> dict[str, np.ndarray]:
+def _check_condition(x: np.ndarray, y: np.ndarray, is_in: np.ndarray) -> dict[str, np.ndarray]:
     """Which data sets are weak in one condition, for each weakness; `x` and `y` are logarithms."""
     count = is_in.sum(axis=1)
     has_few = (count > 0) & (count < FEWEST_TRIALS)
