@@ -6,8 +6,10 @@ from pathlib import Path
 import matplotlib.style
 import numpy as np
 import pytest
+import xarray as xr
 
 import designstudio as ds
+from designstudio.evaluate.calibration import Calibration
 from designstudio.evaluate.curves import PowerCurves, map_power, trace_power
 from designstudio.fitting.plan import Plan, plan_study
 from designstudio.search.sweep import Grid, SweepResult
@@ -132,7 +134,7 @@ def test_a_search_shows_itself():
 
 def test_a_search_without_finalists_shows_its_best_candidates():
     result = make_result(is_verified=False)
-    assert f"trial {result.best[0].number}" in repr(result)
+    assert f"candidate {result.best[0].number}" in repr(result)
 
 
 def test_a_fit_shows_itself(fit):
@@ -170,3 +172,11 @@ def test_a_plan_shows_itself(fit):
         plan.to_frame()
     with pytest.raises(ds.StudioError, match="was not compared with its pilot"):
         plan.plot()
+
+
+def test_a_calibration_shows_itself():
+    rng = np.random.default_rng(0)
+    ranks = xr.Dataset({name: ("dataset", rng.uniform(size=60)) for name in ("mu_0", "beta")})
+    result = Calibration("quadratic", ranks, xr.Dataset({"is_good": ("dataset", np.ones(60, bool))}))
+    check_presentation(result, contains=("Calibration of quadratic", "60 data sets"), columns=("quantity", "is_inside"))
+    assert type(result.plot()).__name__ == "Layout"

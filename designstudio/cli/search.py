@@ -21,8 +21,6 @@ from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
     from designstudio.core.progress import Progress, ProgressCallback
-    from designstudio.metrics.monte_carlo import Score
-    from designstudio.search.finalists import Finalist, Verification
     from designstudio.search.records import CandidateRecord
     from designstudio.search.results import SearchResult
     from designstudio.study import Objective
@@ -132,7 +130,7 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
 
     console = Console(highlight=False)
     if result.verification is not None and result.verification.finalists:
-        console.print(_table_of_finalists(result, result.verification))
+        console.print(_table_of_finalists(result))
     for sentence in describe_search(result):
         console.print(f"• {sentence}", markup=False)
     console.print(f"{result.compilations} programs compiled, {result.seconds:.0f} s of work.")
@@ -140,8 +138,8 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
         console.print(f"Stopped. The same command goes on where this ended; the search is kept in {folder}.", soft_wrap=True)
 
 
-def _table_of_finalists(result: "SearchResult", verification: "Verification") -> Table:
-    from designstudio.study.design.description import describe_design, format_cells  # noqa: PLC0415
+def _table_of_finalists(result: "SearchResult") -> Table:
+    from designstudio.search.overview import tabulate_finalists  # noqa: PLC0415
 
     plan = result.question.search
     fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}" if plan else ""
@@ -150,28 +148,9 @@ def _table_of_finalists(result: "SearchResult", verification: "Verification") ->
         caption=f"The last column of each score is from {fresh}. ± is the Monte Carlo error.",
         box=SIMPLE_HEAD,
     )
-    for column in ("", "levels", "trials", "stimuli", "minutes"):
-        table.add_column(column)
-    for objective in result.objectives:
-        table.add_column(f"{objective.label}\nin the search", justify="right")
-        table.add_column(f"{objective.label}\nfresh", justify="right")
-    for place, finalist in enumerate(verification.finalists):
-        name = "winner" if place == verification.winner and len(result.objectives) == 1 else finalist.design.name
-        table.add_row(name, *_row(finalist, result.objectives))
-    for evaluation, scores in zip(verification.references, verification.reference_scores, strict=True):
-        cells = [cell for objective in result.objectives for cell in ("", str(scores[objective.label]))]
-        table.add_row(evaluation.design.name, *format_cells(describe_design(evaluation.design)), *cells)
+    columns, rows = tabulate_finalists(result)
+    for column in columns:
+        table.add_column(column, justify="right" if "\n" in column else "left")
+    for row in rows:
+        table.add_row(*row)
     return table
-
-
-def _row(finalist: "Finalist", objectives: Sequence["Objective"]) -> list[str]:
-    from designstudio.study.design.description import format_cells  # noqa: PLC0415
-
-    cells = list(format_cells(finalist.candidate.design))
-    for objective in objectives:
-        cells += [_cell(finalist.candidate.scores[objective.label]), _cell(finalist.fresh[objective.label])]
-    return cells
-
-
-def _cell(score: "Score") -> str:
-    return str(score)

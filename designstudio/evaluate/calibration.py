@@ -5,38 +5,68 @@ posterior draws. If simulation, likelihood and sampler are all right, the ranks 
 the quantities that a confounded design trades: log mu_0 (1 - w_m) + log of the cost's parameter, and sigma_0 / sigma.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
-from designstudio.metrics.calibration import fractional_ranks
+from designstudio.metrics.calibration import fractional_ranks, score_calibration
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_array_entries
 from designstudio.model.parameters import Parameter
 from designstudio.model.simulate import draw_participants, draw_stimuli, simulate_trials
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Ranks want nearly independent draws.
 NUM_RANKED = 200
 
 
-class Calibration(NamedTuple):
+@dataclasses.dataclass(frozen=True, repr=False)
+class Calibration(AbstractResult):
     """Ranks of the true values, and the fits they come from.
 
     Attributes:
+        cost: of the model that was calibrated.
         ranks: one variable for each quantity, over dataset; NaN where the fit failed.
         diagnostics: the verdict on each fit.
     """
 
+    cost: str
     ranks: xr.Dataset
     diagnostics: xr.Dataset
+
+    def overview(self) -> Overview:
+        """How far the ranks of each quantity are from uniform."""
+        frame = self.to_frame()
+        num_failed = int((~self.diagnostics["is_good"]).sum())
+        return Overview(
+            title=f"Calibration of {self.cost}",
+            facts=f"{self.ranks.sizes['dataset']} data sets, of which {num_failed} could not be fitted. band used: largest "
+            "deviation of the ranks' distribution, as a share of its 95 % simultaneous band.",
+            columns=("quantity", "max deviation", "band used", "inside", "mean rank"),
+            rows=tuple(
+                (row.quantity, f"{row.max_deviation:.3f}", f"{row.band_used:.2f}", "yes" if row.is_inside else "NO",
+                 f"{row.mean_rank:.3f}")
+                for row in frame.itertuples()
+            ),
+            hint="All numbers: .to_frame(). Figure: .plot(). Ranks: .ranks.",
+        )  # fmt: skip
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a quantity: how far its ranks are from uniform; see `designstudio.metrics.calibration`."""
+        scores = score_calibration(self.ranks)
+        return scores[[name for name in scores.data_vars if scores[name].dims == ("quantity",)]].to_dataframe().reset_index()
 
 
 def calibrate(
@@ -84,7 +114,7 @@ def calibrate(
             "dataset",
             np.where(is_good, fractional_ranks(flat, true[name].reshape(num_datasets), rng=rng), np.nan),
         )
-    return Calibration(xr.Dataset(ranks), diagnostics)
+    return Calibration(model.actor.cost.name, xr.Dataset(ranks), diagnostics)
 
 
 def quantity_symbols(parameters: Iterable[Parameter]) -> dict[str, str]:

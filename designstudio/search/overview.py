@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from designstudio.metrics.monte_carlo import Score
-from designstudio.study.design.description import describe_design, format_cells
+from designstudio.study.design.description import DesignCells, describe_design, format_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
     Before finalists were verified, these are the best candidates so far.
     """
     labels = [objective.label for objective in result.objectives]
-    columns = ("", "levels", "trials", "minutes", *(f"{label}, {when}" for label in labels for when in (IN_SEARCH, FRESH)))
+    columns = ("", *DesignCells._fields, *(f"{label}\n{when}" for label in labels for when in ("in the search", "fresh")))
     if result.verification is None:
         return columns, tuple(
             _row(f"candidate {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
@@ -85,5 +85,4 @@ def format_score(score: Mapping[str, float | None] | None) -> str:
 
 
 def _row(name: str, design: dict[str, Any], scores: list[tuple[str, str]]) -> tuple[str, ...]:
-    cells = format_cells(design)
-    return (name, cells.levels, cells.trials, cells.minutes, *(cell for pair in scores for cell in pair))
+    return (name, *format_cells(design), *(cell for pair in scores for cell in pair))

@@ -74,14 +74,16 @@ class SearchResult(AbstractResult):
         from designstudio.search.verdict import describe_search  # noqa: PLC0415  (sentences are about results)
 
         columns, rows = tabulate_finalists(self)
+        # There is no room for the stimuli.
+        shown = [place for place, name in enumerate(columns) if name != "stimuli"]
         plan = get_plan(self.question)
         fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}"
         return Overview(
             title=self.question.title or "Search",
             facts=f"{len(self.finished)} candidates by {plan.sampler}, fidelity {plan.fidelity}, seed {self.question.seed}; "
             f"finalists on {fresh}. ± is the Monte Carlo error.",
-            columns=columns,
-            rows=rows,
+            columns=tuple(columns[place].replace("\n", ", ") for place in shown),
+            rows=tuple(tuple(row[place] for place in shown) for row in rows),
             notes=tuple(describe_search(self)),
             hint="All candidates: .to_frame(). Figure: .plot(). Designs: .verification.finalists[0].design.",
         )

@@ -10,6 +10,7 @@ from typing import Any
 import holoviews as hv
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.calibration import Calibration
 from designstudio.evaluate.curves import PowerCurves
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.study import StudyResult
@@ -17,6 +18,7 @@ from designstudio.fitting.plan import Plan, choose_cost
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.search.results import SearchResult
 from designstudio.search.sweep import SweepResult
+from designstudio.viz.calibration import draw_calibration
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.fits import draw_fit_costs, draw_fit_predictive, draw_fit_subjects
 from designstudio.viz.front import draw_front
@@ -130,6 +132,12 @@ def plot_plan(result: Plan, **options: Any) -> hv.Layout:
     if result.precision is None:
         raise StudioError("This plan was not compared with its pilot: plan with num_datasets of at least 10.")
     return draw_precision(result.precision, **{"title": f"{result.fit.name}: planned and achieved precision", **options})
+
+
+@plot_result.register
+def plot_calibration(result: Calibration, **options: Any) -> hv.Layout:
+    """Ranks of the true values against uniform ones."""
+    return draw_calibration(result.ranks, **{"title": f"Calibration of {result.cost}", **options})
 
 
 def _choose(figures: Mapping[str, Callable[..., hv.Layout]], name: str) -> Callable[..., hv.Layout]:
