@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from designstudio.lab.formats import FORMATS
 from designstudio.metrics import available_metrics
 from designstudio.metrics.base import GOAL, PARAMETERS, QUANTITY, WHOLE
 from designstudio.model.costs import available_costs
@@ -51,6 +52,12 @@ def list_distributions() -> list[str]:
         for name, of in DISTRIBUTIONS.items()
     ]
     return write_table(("distribution", "takes", "can be searched", "what it is"), rows)
+
+
+def list_formats() -> list[str]:
+    """Every format of trial lists, and what it is for."""
+    rows = [(f"`{name}`", f"`{of.name_file('01')}`", of.about) for name, of in FORMATS.items()]
+    return write_table(("`--format`", "in the folder", "what it is for"), rows)
 
 
 def list_parameters() -> list[str]:
@@ -106,6 +113,7 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
         f"metrics of {name}": ("explanation/scores.md", functools.partial(list_metrics, scope))
         for name, scope in {"quantities": QUANTITY, "posteriors": PARAMETERS, "goals": GOAL, "designs": WHOLE}.items()
     },
+    "formats": ("howto/laboratory.md", list_formats),
     "parameters": (STUDY_FILE, list_parameters),
     "priors": (STUDY_FILE, list_priors),
     "distributions": (STUDY_FILE, list_distributions),

@@ -59,8 +59,12 @@ def load_command(name: str) -> Any:
     """A command with its options."""
     module, function = COMMANDS[name]
     alone = typer.Typer(add_completion=False, **LOOK)
-    alone.command(name)(_configure_first(getattr(importlib.import_module(f"designstudio.cli.{module}"), function)))
-    return typer.main.get_command(alone)
+    loaded = importlib.import_module(f"designstudio.cli.{module}")
+    alone.command(name)(_configure_first(getattr(loaded, function)))
+    command = typer.main.get_command(alone)
+    # Help of some options names what is registered by then.
+    getattr(loaded, "finish_command", lambda _: None)(command)
+    return command
 
 
 def _configure_first(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,10 @@ def schedule(
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Fill in simulated responses, to try out the analysis.")
     ] = False,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="A format of the lists; may be repeated; default: all.", metavar="NAME"),
+    ] = None,
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:
@@ -47,7 +51,7 @@ def schedule(
     chosen = question.choose_design(design)
     options = ScheduleOptions(suit_order(chosen) if order is None else order, max_repeats, unit, simulate)
     made = make_schedule(question, chosen, options, num_participants=participants)
-    record = save_schedule(made, out)
+    record = save_schedule(made, out, formats)
     num = len(made.lists)
     typer.echo(
         f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials, about {chosen.minutes:.1f} minutes each, from "
@@ -60,3 +64,11 @@ def schedule(
         f"Wrote {out}: see its README.txt. When the responses are in, run\n  designstudio fit {shlex.quote(str(out))}"
     )
     write_json(json, record)
+
+
+def finish_command(command: Any) -> None:
+    """Let help name the formats that there are, a user's own among them."""
+    from designstudio.lab.formats import FORMATS  # noqa: PLC0415  (only help needs it)
+
+    option = next(parameter for parameter in command.params if parameter.name == "formats")
+    option.help = f"{option.help} There are: {', '.join(FORMATS)}."

@@ -1,15 +1,15 @@
 """All files of a schedule."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from designstudio.core.fingerprint import hash_json, hash_text
 from designstudio.evaluate.fingerprint import list_software
 from designstudio.lab.folder import write_folder, write_pretty
-from designstudio.lab.formats.jspsych import write_timeline
 from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
-from designstudio.lab.formats.psychopy import write_conditions
 from designstudio.lab.formats.readme import write_readme
+from designstudio.lab.formats.registry import FORMATS
 from designstudio.lab.schedule import Schedule
 from designstudio.study.design.description import record_design
 
@@ -17,8 +17,13 @@ FORMAT = "designstudio schedule 1"
 SCHEDULE = "schedule.json"
 
 
-def save_schedule(schedule: Schedule, folder: Path) -> dict[str, Any]:
+def save_schedule(schedule: Schedule, folder: Path, formats: Sequence[str] | None = None) -> dict[str, Any]:
     """Write a schedule to a folder.
+
+    Args:
+        schedule: lists of all participants.
+        folder: must not hold anything else.
+        formats: names of formats; by default all that are registered.
 
     Returns:
         What schedule.json says.
@@ -26,23 +31,23 @@ def save_schedule(schedule: Schedule, folder: Path) -> dict[str, Any]:
     Raises:
         StudioError: if the folder holds something else, or cannot be written.
     """
-    files = format_schedule(schedule)
+    files = format_schedule(schedule, formats)
     record = describe_schedule(schedule, files)
     # Last: where it stands, all other files do.
     write_folder(folder, {**files, SCHEDULE: write_pretty(record)})
     return record
 
 
-def format_schedule(schedule: Schedule) -> dict[str, str]:
-    """The text of every file but schedule.json, by its path."""
-    files = {"README.txt": write_readme(schedule), "dataset_description.json": write_description(schedule)}
+def format_schedule(schedule: Schedule, formats: Sequence[str] | None = None) -> dict[str, str]:
+    """The text of every file but schedule.json, by its path; the Psych-DS tables for the responses are always there."""
+    chosen = [FORMATS.find(name) for name in dict.fromkeys(FORMATS if formats is None else formats)]
+    files = {"README.txt": write_readme(schedule, chosen), "dataset_description.json": write_description(schedule)}
     # The validator of Psych-DS should not ask about what is not its own.
-    files[".psychdsignore"] = "psychopy/\njspsych/\nschedule.json\n"
+    files[".psychdsignore"] = "".join(f"{of.name}/\n" for of in chosen) + "schedule.json\n"
     sidecar = write_sidecar(schedule)
     for trials in schedule.lists:
         table = name_table(schedule, trials)
-        files[f"psychopy/sub-{trials.subject}.csv"] = write_conditions(schedule, trials)
-        files[f"jspsych/sub-{trials.subject}.json"] = write_timeline(schedule, trials)
+        files |= {of.name_file(trials.subject): of.write_list(schedule, trials) for of in chosen}
         files[table] = write_table(schedule, trials)
         files[table.removesuffix(".csv") + ".json"] = sidecar
     return files

@@ -1,10 +1,21 @@
 """Timeline variables of jsPsych: a list with one object for each trial, to be run in order (no randomize_order)."""
 
+from typing import TYPE_CHECKING
+
 from designstudio.lab.folder import write_pretty
+from designstudio.lab.formats.base import AbstractFormat
 from designstudio.lab.formats.rows import make_row
-from designstudio.lab.schedule import Schedule, TrialList
+
+if TYPE_CHECKING:
+    from designstudio.lab.schedule import Schedule, TrialList
 
 
-def write_timeline(schedule: Schedule, trials: TrialList) -> str:
-    """The timeline variables of one participant."""
-    return write_pretty([make_row(schedule, trial) for trial in trials.trials])
+class JsPsych(AbstractFormat):
+    """Timeline variables."""
+
+    name, suffix = "jspsych", ".json"
+    about = "timeline_variables for jsPsych: run them in order, without randomize_order"
+
+    def write_list(self, schedule: "Schedule", trials: "TrialList") -> str:
+        """The timeline variables of one participant."""
+        return write_pretty([make_row(schedule, trial) for trial in trials.trials])

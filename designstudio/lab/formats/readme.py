@@ -2,23 +2,25 @@
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 
 from designstudio.core.fingerprint import hash_json
+from designstudio.lab.formats.base import AbstractFormat
 from designstudio.lab.schedule import BLOCKED, Schedule
 from designstudio.study.design.description import record_design
 
 WIDTH = 100
 
 
-def write_readme(schedule: Schedule) -> str:
-    """The README of a schedule."""
+def write_readme(schedule: Schedule, formats: Sequence[AbstractFormat]) -> str:
+    """The README of a schedule in these formats."""
     parts = [
         _title(schedule),
         *(_wrap(note) for note in schedule.notes),
         *_describe_conditions(schedule),
         _describe_order(schedule),
         *_describe_blocks(schedule),
-        *_explain_files(schedule),
+        *_explain_files(schedule, formats),
         f"Design: {hash_json(record_design(schedule.design))} (SHA-256; schedule.json has all options and files).",
     ]
     return "\n\n".join(parts) + "\n"
@@ -83,13 +85,14 @@ def _describe_blocks(schedule: Schedule) -> list[str]:
     return ["\n".join(["Orders of blocks:", *lines])]
 
 
-def _explain_files(schedule: Schedule) -> list[str]:
-    files = [
-        "psychopy/sub-01.csv    conditions file for a loop of PsychoPy: loopType sequential, nReps 1",
-        "jspsych/sub-01.json    timeline_variables for jsPsych: run them in order, without randomize_order",
-        "data/sub-01/           a Psych-DS table with a column `response`",
-        "schedule.json          design, seed, options and the SHA-256 of every file",
-    ]
+def _explain_files(schedule: Schedule, formats: Sequence[AbstractFormat]) -> list[str]:
+    explained = {
+        **{of.name_file("01"): of.about for of in formats},
+        "data/sub-01/": "a Psych-DS table with a column `response`",
+        "schedule.json": "design, seed, options and the SHA-256 of every file",
+    }
+    width = max(map(len, explained)) + 4
+    files = [f"{name:{width}}{about}" for name, about in explained.items()]
     if schedule.options.simulates:
         fill = "The column `response` holds SIMULATED responses, to try out the analysis: designstudio fit FOLDER"
     else:

@@ -3,14 +3,15 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from designstudio.lab.schedule import ListedTrial, Schedule
+if TYPE_CHECKING:
+    from designstudio.lab.schedule import ListedTrial, Schedule
 
 Row = dict[str, Any]
 
 
-def make_row(schedule: Schedule, trial: ListedTrial) -> Row:
+def make_row(schedule: "Schedule", trial: "ListedTrial") -> Row:
     """What an experiment needs to know about a trial."""
     return {
         "trial": trial.number,

@@ -1,0 +1,43 @@
+"""What a format of trial lists is, and how to add one.
+
+To add a format, write one file: derive a class from `AbstractFormat`, say how it is called, what it is for and how the list
+of one participant is written, and register it:
+
+    @register_format
+    class MyFormat(AbstractFormat):
+        name, suffix, about = "my_lab", ".txt", "one stimulus a line, for my program"
+
+        def write_list(self, schedule, trials):
+            return "".join(f"{trial.stimulus}\\n" for trial in trials.trials)
+
+It is then written by `designstudio schedule`, can be chosen with `--format my_lab`, and is in its help, in the README of
+every schedule and in the documentation. The file of `--cost-file` may register it together with a cost.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from designstudio.lab.schedule import Schedule, TrialList
+
+
+class AbstractFormat(ABC):
+    """Trial lists for one program, a file for each participant in a folder of the format's name.
+
+    Attributes:
+        name: how `--format` and the folder call it.
+        suffix: of its files.
+        about: what its files are and how they are run, in a few words.
+    """
+
+    name: ClassVar[str]
+    suffix: ClassVar[str]
+    about: ClassVar[str]
+
+    @abstractmethod
+    def write_list(self, schedule: "Schedule", trials: "TrialList") -> str:
+        """The file of one participant; `designstudio.lab.formats.rows.make_row` gives what a trial needs."""
+
+    def name_file(self, subject: str) -> str:
+        """Path of a participant's file."""
+        return f"{self.name}/sub-{subject}{self.suffix}"
