@@ -23,7 +23,7 @@ from designstudio.search.feasible import find_design
 from designstudio.search.finalists import Finalist, Verification
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord
-from designstudio.search.results import SearchResult
+from designstudio.search.results import SearchResult, list_recorded
 from designstudio.search.sweep import Grid, SweepResult
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -103,9 +103,7 @@ def _load_evaluation(path: Path, entry: Mapping[str, Any], study: Study, design:
 
 
 def _load_search(folder: Path, record: Mapping[str, Any], study: Study) -> SearchResult:
-    # Older versions call candidates trials.
-    found = record["candidates"] if "candidates" in record else record["trials"]
-    records = tuple(_read_candidate(entry, study) for entry in found)
+    records = tuple(_read_candidate(entry, study) for entry in list_recorded(record))
     return SearchResult(
         study,
         str(record["name"]),
