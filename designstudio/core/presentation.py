@@ -25,7 +25,7 @@ class Overview(NamedTuple):
     Attributes:
         title: what it is.
         facts: what was done, in one line.
-        columns: heads of a table; the first is of the names of the rows.
+        columns: heads of a table, of one line or several; the first is of the names of the rows.
         rows: cells of the table.
         notes: what it means, in plain sentences.
         hint: what to call next.
@@ -79,7 +79,7 @@ def format_html(overview: Overview) -> str:
     """An overview for a notebook: all of it, in the notebook's own fonts and colours."""
     parts = [f"<p><strong>{html.escape(overview.title)}</strong><br>{html.escape(overview.facts)}</p>"]
     if overview.rows:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in overview.columns)
+        head = "".join(f"<th>{html.escape(name).replace(chr(10), '<br>')}</th>" for name in overview.columns)
         body = "".join(
             f"<tr><th>{html.escape(row[0])}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row[1:])}</tr>"
             for row in overview.rows
@@ -95,7 +95,12 @@ def format_html(overview: Overview) -> str:
 def _format_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of aligned cells; columns that do not fit are left out at the right."""
     shown = rows[:NUM_ROWS]
-    widths = [max(len(row[k]) for row in (columns, *shown)) for k in range(len(columns))]
+    num_lines = max(name.count("\n") for name in columns) + 1
+    # Heads of several lines stand on the ruler.
+    heads = list(
+        zip(*([""] * (num_lines - len(lines)) + lines for lines in (name.split("\n") for name in columns)), strict=True)
+    )
+    widths = [max(len(row[k]) for row in (*heads, *shown)) for k in range(len(columns))]
     num = 1
     while num < len(columns) and sum(widths[: num + 1]) + num * len(GAP) <= WIDTH:
         num += 1
@@ -107,7 +112,7 @@ def _format_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list
         )
         return GAP.join([first, *others][:num]).rstrip()
 
-    lines = [format_row(columns), "-" * min(WIDTH, sum(widths[:num]) + (num - 1) * len(GAP)), *map(format_row, shown)]
+    lines = [*map(format_row, heads), "-" * min(WIDTH, sum(widths[:num]) + (num - 1) * len(GAP)), *map(format_row, shown)]
     return lines + _count_rest(len(rows) - NUM_ROWS, "rows") + _count_rest(len(columns) - num, "columns")
 
 

@@ -38,7 +38,7 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
         for place, finalist in enumerate(found.finalists)
     ]
     for evaluation, scores in zip(found.references, found.reference_scores, strict=True):
-        fresh = [("-", str(scores[label])) for label in labels]
+        fresh = [("", str(scores[label])) for label in labels]
         rows.append(_row(evaluation.design.name, describe_design(evaluation.design), fresh))
     return columns, tuple(rows)
 

@@ -82,7 +82,7 @@ class SearchResult(AbstractResult):
             title=self.question.title or "Search",
             facts=f"{len(self.finished)} candidates by {plan.sampler}, fidelity {plan.fidelity}, seed {self.question.seed}; "
             f"finalists on {fresh}. ± is the Monte Carlo error.",
-            columns=tuple(columns[place].replace("\n", ", ") for place in shown),
+            columns=tuple(columns[place] for place in shown),
             rows=tuple(tuple(row[place] for place in shown) for row in rows),
             notes=tuple(describe_search(self)),
             hint="All candidates: .to_frame(). Figure: .plot(). Designs: .verification.finalists[0].design.",
