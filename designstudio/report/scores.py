@@ -5,7 +5,7 @@ from typing import Any
 
 from designstudio.core.durations import format_duration
 from designstudio.metrics.identifiability import SMALL_LOADING
-from designstudio.metrics.registry import list_quantity_metrics
+from designstudio.metrics.registry import list_posterior_metrics, list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
 from designstudio.report.formatting import format_number, format_score, name_quantity, name_symbol
 from designstudio.study import Study
@@ -14,6 +14,8 @@ from designstudio.study import Study
 Evaluations = Mapping[str, Mapping[str, Any]]
 
 ERROR = "± is the Monte Carlo standard error over the simulated data sets."
+# Columns of the table of identifiability that have a place of their own in the results.
+SHOWN_BY_NAME = ("correlation", "confounding", "information_gain", "remaining")
 # More columns of numbers than this are too many for a page.
 MOST_COLUMNS = 5
 
@@ -55,6 +57,13 @@ def _has_value(evaluations: Evaluations, score: str) -> bool:
 def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Block]:
     """What can be told apart: prior from cost, and each parameter from all others."""
     found = {design: evaluation["identifiability"] for design, evaluation in evaluations.items()}
+    # Metrics that users have registered stand in the results by their own names.
+    added = [
+        (name, part, label)
+        for name, metric in list_posterior_metrics().items()
+        if name not in SHOWN_BY_NAME and any(name in one for one in found.values())
+        for part, label in metric.row_names().items()
+    ]
     rows = [
         (
             design,
@@ -63,6 +72,7 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
             format_score(one["information_gain"].get("prior_cost")),
             format_score(one["information_gain"].get("all")),
             format_score(one["weakest_direction"]["remaining"]),
+            *(format_score(one.get(name, {}).get(part)) for name, part, _ in added),
         )
         for design, one in found.items()
     ]
@@ -73,6 +83,7 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
         "gain on prior and cost (nats)",
         "gain on all (nats)",
         "remaining share",
+        *(label for _, _, label in added),
     )
     caption = (
         f"Can prior and cost be told apart? {ERROR} The correlation is the strongest in the posterior between a "

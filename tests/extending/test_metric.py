@@ -9,8 +9,19 @@ import numpy as np
 import pytest
 
 from designstudio.errors import StudioError
+from designstudio.evaluate.overview import tabulate_designs
 from designstudio.evaluate.run import evaluate_design
-from designstudio.metrics import AbstractMetric, available_metrics, get_metric, register_metric, unregister_metric
+from designstudio.evaluate.study import evaluate_study
+from designstudio.metrics import (
+    SMALLER,
+    AbstractDesignMetric,
+    AbstractMetric,
+    AbstractPosteriorMetric,
+    available_metrics,
+    get_metric,
+    register_metric,
+    unregister_metric,
+)
 from designstudio.metrics.registry import METRICS
 from designstudio.search.estimates import estimate_objective
 from designstudio.search.run import Budget, run_search
@@ -121,6 +132,55 @@ def test_a_search_makes_it_small_and_keeps_it_within_bounds(study_file, tmp_path
     best = result.best[0]
     assert best.scores[BOTH].value == min(record.scores[BOTH].value for record in result.finished if record.is_eligible)
     assert described["finalists"][0]["fresh"][BOTH]["mcse"] > 0
+
+
+class Volume(AbstractPosteriorMetric):
+    name = "volume"
+    label = "volume"
+    explanation = "determinant of the posterior's covariance, in logarithms of the parameters"
+    caveat = "in which directions the posterior is wide"
+    direction = SMALLER
+
+    def values(self, shape):
+        return np.linalg.det(shape.covariance)
+
+
+class Payment(AbstractDesignMetric):
+    name = "payment"
+    label = "payment of all participants"
+    explanation = "what all participants together are paid"
+    caveat = "what the laboratory costs"
+    direction = SMALLER
+    unit = "euro"
+
+    def value(self, design):
+        return 0.2 * design.minutes * design.num_participants
+
+
+def test_metrics_of_posteriors_and_of_designs_are_added_in_the_same_way(study_file, tmp_path):
+    register_metric(Volume())
+    register_metric(Payment())
+    text = STUDY.replace('score = "relative_error", of = ["mu_0", "beta"]', 'score = "volume", of = "all"')
+    text = text.replace('score = "relative_error", of = ["beta"], at_most = 0.9', 'score = "payment", at_most = 1.5')
+    study_file.write_text(text)
+    study = read_study(study_file)
+    (again := tmp_path / "again.toml").write_text(format_study(study))
+    assert read_study(again) == study
+    result = evaluate_study(study)
+    (evaluation,) = result.evaluations
+    rows = {row.name: row.cells for row in tabulate_designs(result.evaluations)}
+    found = evaluation.identifiability.scores["volume"]
+    assert rows["volume of prior and cost"] == (str(found["prior_cost"]),)
+    assert rows["volume of all parameters"] == (str(found["all"]),)
+    assert evaluation.as_dict()["identifiability"]["volume"]["all"] == found["all"].as_dict()
+    (objective,), (constraint, _) = study.search.objectives, study.search.all_constraints
+    assert estimate_objective(objective, study, evaluation.design, evaluation.summaries).score == pytest.approx(found["all"])
+    # 90 trials of 5 seconds.
+    payment = estimate_objective(constraint.objective, study, evaluation.design, evaluation.summaries)
+    assert payment.score == (pytest.approx(1.5), 0.0)
+    frame = evaluation.to_frame().set_index(["quantity", "metric"])["value"]
+    assert frame["", "payment"] == pytest.approx(1.5)
+    assert frame["prior_cost", "volume"] == found["prior_cost"].value
 
 
 @pytest.mark.usefixtures("study_file")
