@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, check_output, write_json
 from designstudio.model.parameters import STIMULUS_UNIT
 
 
@@ -39,23 +39,17 @@ def schedule(
 
     Example: designstudio schedule study.toml --design two-levels --participants 20 --seed 1 --out lists
     """
-    from designstudio.lab.formats.files import save_schedule  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.lab.formats.readme import describe_order  # noqa: PLC0415
-    from designstudio.lab.schedule import ScheduleOptions, make_schedule, suit_order  # noqa: PLC0415
-    from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.lab.formats.readme import describe_order  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.runs.schedule import ScheduleRequest, run_schedule  # noqa: PLC0415
 
-    use_cost_file(cost_file)
     check_output(json)
-    check_output(out)
-    question = read_study(study).replace(seed=seed)
-    chosen = question.choose_design(design)
-    options = ScheduleOptions(suit_order(chosen) if order is None else order, max_repeats, unit, simulate)
-    made = make_schedule(question, chosen, options, num_participants=participants)
-    record = save_schedule(made, out, formats)
+    request = ScheduleRequest(study, out, design, participants, seed, order, max_repeats, unit, simulate, formats, cost_file)
+    made, record = run_schedule(request)
+    chosen = made.design
     num = len(made.lists)
     typer.echo(
         f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials, about {chosen.minutes:.1f} minutes each, from "
-        f"design {chosen.name!r}, seed {question.seed}."
+        f"design {chosen.name!r}, seed {made.study.seed}."
     )
     for sentence in (*describe_order(made), *made.notes):
         typer.echo(sentence)
