@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from designstudio.fitting.request import FitRequest
     from designstudio.fitting.results import EmpiricalFit
     from designstudio.inference.settings import FitSettings
+    from designstudio.lab.formats import register_format
     from designstudio.metrics import register_metric
     from designstudio.model.costs import register_cost
     from designstudio.model.priors import register_prior
@@ -69,6 +70,7 @@ _PLACES = {
     "read_study": "designstudio.study",
     "register_cost": "designstudio.model.costs",
     "register_distribution": "designstudio.study.stimuli",
+    "register_format": "designstudio.lab.formats",
     "register_metric": "designstudio.metrics",
     "register_prior": "designstudio.model.priors",
     "report": "designstudio.api",
@@ -103,6 +105,7 @@ __all__ = [
     "read_study",
     "register_cost",
     "register_distribution",
+    "register_format",
     "register_metric",
     "register_prior",
     "report",

@@ -1,6 +1,8 @@
 """Notebooks of the documentation run from top to bottom, as Jupyter runs them."""
 
 import ast
+import contextlib
+import functools
 import json
 from pathlib import Path
 
@@ -26,21 +28,23 @@ def run_cell(source, names):
     return None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_a_notebook_runs(path, monkeypatch):
-    monkeypatch.chdir(path.parent)
+@functools.cache
+def run_notebook(path):
+    """What its cells show; run once for all tests."""
     names = {"__name__": "__main__"}
-    shown = [run_cell(source, names) for source in list_code(path)]
-    assert any(value is not None for value in shown)
+    with contextlib.chdir(path.parent):
+        return [run_cell(source, names) for source in list_code(path)]
 
 
-def test_five_lines_lead_from_a_study_to_a_figure(monkeypatch, tmp_path):
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_runs(path):
+    assert any(value is not None for value in run_notebook(path))
+
+
+def test_five_lines_lead_from_a_study_to_a_figure(tmp_path):
     path = FOLDER / "first_study.ipynb"
-    cells = list_code(path)
-    assert sum(len(cell.splitlines()) for cell in cells) <= 5
-    monkeypatch.chdir(path.parent)
-    names = {}
-    *_, screen, figure, table = [run_cell(source, names) for source in cells]
+    assert sum(len(cell.splitlines()) for cell in list_code(path)) <= 5
+    *_, screen, figure, table = run_notebook(path)
     assert "two-levels" in screen._repr_html_()
     assert isinstance(figure, hv.Layout)
     assert save_figure(figure, tmp_path / "figure.png").stat().st_size > 10_000
