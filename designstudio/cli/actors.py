@@ -12,12 +12,14 @@ from rich.progress import track
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 from designstudio.core.tables import as_markdown
 from designstudio.errors import StudioError
 from designstudio.model.actors import load_actor, measure_accuracy, read_card, zoo_paths
 from designstudio.model.actors.zoo import ActorCard
 from designstudio.model.costs import COSTS, AbstractCost, get_cost
+from designstudio.runs.folder import use_cost_file
 
 
 def show_actors(
@@ -35,7 +37,7 @@ def show_actors(
     Example: designstudio actors --measure 20000
     """
     use_cost_file(cost_file)
-    check_output(json)
+    check_file(json)
     if measure < 0:
         raise StudioError(f"--measure must be 0 or more, but {measure} was given.")
     cards = [read_card(path) for path in (files or zoo_paths().values())]

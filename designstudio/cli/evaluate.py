@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.notes import note
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.files import check_file
 
 if TYPE_CHECKING:
     from designstudio.evaluate.study import StudyResult
@@ -35,7 +36,7 @@ def evaluate(
     """
     from designstudio.runs.evaluate import EvaluateRequest, run_evaluate  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    check_output(json)
+    check_file(json)
     request = EvaluateRequest(study, fidelity, datasets, seed, out, cost_file)
     with show_progress("Evaluating") as progress:
         result = run_evaluate(request, progress=progress, notify=note)

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from designstudio.cli.fixed_values import read_fixed, split_pair
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.files import check_file
 from designstudio.model.costs import available_costs
 
 ALL = "all"
@@ -38,6 +39,7 @@ def fit(
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Unit of stimulus and response, such as s.")] = None,
     min_trials: Annotated[int, typer.Option(help="Subjects with fewer trials are left out.")] = 10,
+    draw: Annotated[int, typer.Option(help="Subjects whose predictions are drawn.")] = 6,
     pool: Annotated[bool, typer.Option("--pool", help="Also pool the subjects partially.")] = False,
     method: Annotated[str, typer.Option(help="auto, importance or nuts.")] = "auto",
     draws: Annotated[int, typer.Option(help="Posterior draws of each of four chains.")] = 1000,
@@ -61,9 +63,10 @@ def fit(
     from designstudio.fitting.request import FitRequest  # noqa: PLC0415
     from designstudio.inference.settings import FitSettings  # noqa: PLC0415
     from designstudio.runs.fit import FitDataRequest, run_fit  # noqa: PLC0415
+    from designstudio.runs.folder import use_cost_file  # noqa: PLC0415
 
     use_cost_file(cost_file)
-    check_output(json)
+    check_file(json)
     request = FitDataRequest(
         data,
         FitRequest(
@@ -80,6 +83,7 @@ def fit(
         where=tuple(where or ()),
         unit=unit,
         min_trials=min_trials,
+        num_drawn=draw,
         folder=out,
         cost_file=cost_file,
     )

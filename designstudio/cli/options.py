@@ -19,14 +19,6 @@ CostFileOption = Annotated[
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.", metavar="FILE")]
 
 
-def use_cost_file(path: Path | None) -> None:
-    """Make the costs of a user's file available."""
-    if path is not None:
-        from designstudio.model.costs import load_cost_file  # noqa: PLC0415  (a second of imports that help need not wait for)
-
-        load_cost_file(path)
-
-
 def write_json(path: Path | None, result: Any) -> None:
     """Write a result as JSON, all or nothing."""
     if path is None:
@@ -41,9 +33,3 @@ def print_files(folder: Path | None) -> None:
     """Say what a run has written into its folder."""
     if folder is not None:
         typer.echo(f"Wrote {', '.join(read_record(folder).files)} to {folder}.")
-
-
-def check_output(path: Path | None) -> None:
-    """Refuse an output path before the work starts, not after it."""
-    if path is not None and not path.resolve().parent.is_dir():
-        raise StudioError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into; create it first.")

@@ -9,8 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def plan(
     """
     from designstudio.runs.plan import PLANNED, PlanRequest, describe_plan, run_plan  # noqa: PLC0415  (keeps `--help` fast)
 
-    check_output(json)
-    check_output(figure)
+    check_file(json)
+    check_file(figure)
     if figure is not None and (figure.suffix not in (".png", ".svg") or datasets == 0):
         raise StudioError(f"--figure takes a .png or .svg file, and needs the check of --datasets, but {figure} was given.")
     is_file = out.suffix == ".toml"

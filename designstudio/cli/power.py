@@ -9,8 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
+from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 
 FIGURES = (".png", ".svg")
@@ -40,9 +41,9 @@ def power(
     """
     from designstudio.runs.power import PowerRequest, describe_power, run_power  # noqa: PLC0415  (keeps `--help` fast)
 
-    check_output(json)
+    check_file(json)
     is_figure = out is not None and out.suffix in FIGURES
-    check_output(out if is_figure else None)
+    check_file(out if is_figure else None)
     request = PowerRequest(
         study,
         along,

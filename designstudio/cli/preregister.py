@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 from designstudio.model.parameters import STIMULUS_UNIT
 
 
@@ -30,19 +31,14 @@ def preregister(
 
     Example: designstudio preregister study.toml --design two-levels --participants 20 --out record
     """
-    from designstudio.lab.record import RecordOptions, make_record  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.lab.record_files import RECORD, TEXT, save_record  # noqa: PLC0415
+    from designstudio.lab.record import RecordOptions  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.lab.record_files import RECORD, TEXT  # noqa: PLC0415
     from designstudio.lab.record_text import list_goals  # noqa: PLC0415
-    from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.runs.preregister import PreregisterRequest, run_preregister  # noqa: PLC0415
 
-    use_cost_file(cost_file)
-    check_output(json)
-    check_output(out)
-    question = read_study(study)
-    chosen = question.choose_design(design)
+    check_file(json)
     options = RecordOptions(participants, min_trials, tuple(where or ()), unit, tuple(rule or ()))
-    record = make_record(question, chosen, options)
-    save_record(record, out)
+    record, chosen = run_preregister(PreregisterRequest(study, out, design, options, cost_file))
     people = record.content["participants"]
     groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
     typer.echo(f"Design {chosen.name!r}: {people['each_group']} participants{groups}, {chosen.num_trials} trials each.")

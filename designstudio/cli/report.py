@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from designstudio.cli.notes import is_quiet
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 
 
 def report(
@@ -28,7 +29,7 @@ def report(
     """
     from designstudio.runs.report import ReportRequest, run_report  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    check_output(json)
+    check_file(json)
     path = run_report(ReportRequest(folder, out, study, cost_file))
     write_json(json, {"report": str(path), "num_bytes": path.stat().st_size})
     if is_quiet():

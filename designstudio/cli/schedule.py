@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 from designstudio.model.parameters import STIMULUS_UNIT
 
 
@@ -42,7 +43,7 @@ def schedule(
     from designstudio.lab.formats.readme import describe_order  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.runs.schedule import ScheduleRequest, run_schedule  # noqa: PLC0415
 
-    check_output(json)
+    check_file(json)
     request = ScheduleRequest(study, out, design, participants, seed, order, max_repeats, unit, simulate, formats, cost_file)
     made, record = run_schedule(request)
     chosen = made.design

@@ -14,9 +14,10 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.stopping import stop_on_signal
 from designstudio.core.durations import format_estimate
+from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -55,12 +56,13 @@ def search(
 
     Example: designstudio search study.toml --candidates 100 --out my-search --json result.json
     """
+    from designstudio.runs.folder import use_cost_file  # noqa: PLC0415
     from designstudio.runs.search import SearchRequest, run_search  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.run import Budget  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
-    check_output(json)
+    check_file(json)
     if candidates is not None and minutes is not None:
         raise StudioError("Give --candidates or --minutes, not both.")
     budget = (

@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from designstudio.cli.notes import notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, print_files, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import stop_on_signal
+from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
 
@@ -46,7 +47,7 @@ def sweep(
     from designstudio.runs.sweep import SweepRequest, run_sweep  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.search.sweep import parse_along  # noqa: PLC0415
 
-    check_output(json)
+    check_file(json)
     variables = dict(parse_along(text) for text in along)
     if len(variables) < len(along):
         raise StudioError("A sweep goes along one variable or two different ones.")

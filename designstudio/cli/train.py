@@ -8,10 +8,9 @@ import typer
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from designstudio.cli.notes import note, notes_console
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 from designstudio.core.progress import Progress as TrainingProgress
-from designstudio.model.actors import make_recipe, save_actor, train_actor
-from designstudio.model.costs import get_cost
 
 
 def train(
@@ -31,28 +30,16 @@ def train(
 
     Example: designstudio train my_cost --cost-file my_cost.py --out my_cost.actor
     """
-    use_cost_file(cost_file)
-    chosen = get_cost(cost)
-    out = out or Path(f"{cost}.actor")
-    check_output(out)
-    check_output(json)
-    changes = {"method": method, "num_steps": steps}
-    recipe = make_recipe(
-        architecture,
-        target_median=target_median,
-        target_p99=target_p99,
-        seed=seed,
-        **{name: value for name, value in changes.items() if value is not None},
+    from designstudio.runs.train import TrainRequest, run_train  # noqa: PLC0415  (keeps `designstudio --help` fast)
+
+    check_file(json)
+    request = TrainRequest(
+        cost, out, architecture, method, steps, target_median, target_p99, seed, is_fresh=fresh, cost_file=cost_file
     )
-    checkpoint = out.with_name(f"{out.name}.checkpoint")
-    if fresh:
-        checkpoint.unlink(missing_ok=True)
-    if checkpoint.exists():
-        note(f"Continuing from {checkpoint.name}.")
+    recipe, out = request.recipe, request.path
     with _bar() as bar:
         task = bar.add_task(cost, total=recipe.num_steps, error="solving the exact actions to compare with")
-        result = train_actor(chosen, recipe, checkpoint=checkpoint, progress=lambda progress: _show(bar, task, progress))
-    save_actor(out, result)
+        result = run_train(request, progress=lambda progress: _show(bar, task, progress), notify=note)
     accuracy = result.accuracy
     typer.echo(
         f"{cost}: median relative error {accuracy.median:.1e}, p99 {accuracy.p99:.1e}, max {accuracy.max:.1e} on "

@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from designstudio.cli.fixed_values import split_pair
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.core.files import check_file
 
 if TYPE_CHECKING:
     from designstudio.lab.verify import Verification
@@ -40,14 +41,11 @@ def verify(
 
     Example: designstudio verify record --study study.toml --data lists
     """
-    from designstudio.lab.verify import verify_record  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.study.file import read_study  # noqa: PLC0415
+    from designstudio.runs.verify import VerifyRequest, run_verify  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    use_cost_file(cost_file)
-    check_output(json)
+    check_file(json)
     columns = dict(split_pair(text, "--column", "response=rt") for text in column or [])
-    question = None if study is None else read_study(study)
-    result = verify_record(record, study=question, data=data, columns=columns, deposited=fingerprint)
+    result = run_verify(VerifyRequest(record, study, data, columns, fingerprint, cost_file))
     print_verification(result)
     write_json(json, result.as_dict())
     if not result.matches:

@@ -1,15 +1,13 @@
 """`designstudio worker`: help with a search, on this machine or another."""
 
-import os
-import platform
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from designstudio.cli.options import CostFileOption, JsonOption, check_output, use_cost_file, write_json
+from designstudio.cli.options import CostFileOption, JsonOption, write_json
 from designstudio.cli.stopping import stop_on_signal
-from designstudio.errors import StudioError
+from designstudio.core.files import check_file
 
 
 def worker(
@@ -32,44 +30,11 @@ def worker(
 
     Example: designstudio worker study.toml --storage postgresql://user@host/name
     """
-    import time  # noqa: PLC0415
-    from contextlib import nullcontext  # noqa: PLC0415
+    from designstudio.runs.worker import WorkerRequest, run_worker_process  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
-    from designstudio.search.folder import RunFolder  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.search.jobs import find_job  # noqa: PLC0415
-    from designstudio.search.storage import close_storage, hide_password, open_storage  # noqa: PLC0415
-    from designstudio.search.worker import run_worker  # noqa: PLC0415
-    from designstudio.study.file import read_study  # noqa: PLC0415
-
-    use_cost_file(cost_file)
-    check_output(json)
-    question = read_study(study).replace(seed=seed)
-    if "://" not in storage and not Path(storage).exists():
-        raise StudioError(f"There is no journal '{storage}': begin the search first, or give its database.")
-    opened = open_storage(storage, heartbeat=heartbeat)
-    parent = os.getppid()
+    check_file(json)
+    request = WorkerRequest(study, storage, minutes, seed, wait, heartbeat, job, run, number, cost_file)
     with stop_on_signal() as is_stopped:
-        started = time.monotonic()
-        found = find_job(question, opened, job)
-        while found is None and time.monotonic() - started < wait and not is_stopped():
-            time.sleep(0.5)
-            found = find_job(question, opened, job)
-        if found is None:
-            raise StudioError(
-                f"The storage '{hide_password(storage)}' has no search or sweep of this study file: start one with "
-                "designstudio search or sweep, with the same file, seed and --storage."
-            )
-        folder = None if run is None else RunFolder(run)
-        name = f"{platform.node()}/{os.getpid()}" if folder is None else folder.name_worker(number)
-        with nullcontext() if folder is None else folder.lock_worker(number):
-            num_finished = run_worker(
-                found,
-                name=name,
-                # A worker that a search has started must not outlive it.
-                should_stop=lambda: is_stopped() or (folder is not None and os.getppid() != parent),
-                deadline=None if minutes is None else time.monotonic() + 60 * minutes,
-                patience=wait if folder is None else 0.0,
-            )
-    close_storage(opened)
-    typer.echo(f"{num_finished} candidates finished.")
-    write_json(json, {"worker": name, "num_finished": num_finished})
+        result = run_worker_process(request, should_stop=is_stopped)
+    typer.echo(f"{result.num_finished} candidates finished.")
+    write_json(json, result._asdict())

@@ -9,13 +9,19 @@ from designstudio.core.configuration import evaluations_folder
 from designstudio.core.files import read_json, replace_file, write_json
 
 TIMINGS = "timings.json"
+BLOCK_SIZE = 100
 
 
 class BlockCache:
-    """A folder of datasets, by fingerprint and number of the block; without a folder nothing is remembered."""
+    """A folder of datasets, by fingerprint and number of the block; without a folder nothing is remembered.
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    Args:
+        folder: where blocks are kept.
+        block_size: items that are computed, and kept, together: shapes repeat from block to block; nothing compiles twice.
+    """
+
+    def __init__(self, folder: Path | None, block_size: int = BLOCK_SIZE) -> None:
+        self.folder, self.block_size = folder, block_size
 
     @classmethod
     def default(cls) -> "BlockCache":

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from designstudio.errors import StudioError
+
 # Part of the name of every file that is not whole yet.
 PARTIAL = ".partial"
 # Letters of the name that a file has while it is written; names of files are limited.
@@ -79,3 +81,13 @@ def replace_nonfinite(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse an output file before the work starts, not after it.
+
+    Raises:
+        StudioError: if there is no folder to write it into.
+    """
+    if path is not None and not path.resolve().parent.is_dir():
+        raise StudioError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into; create it first.")

@@ -18,8 +18,6 @@ from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.study import FIDELITIES, Study
 from designstudio.study.design import Design
 
-# Data sets that are computed, and kept, together. Shapes repeat from block to block, so nothing compiles twice.
-BLOCK_SIZE = 100
 # Seconds for a data set on two cores, until this machine has shown its own; and for compiling, once.
 FIRST_GUESS = {"information": 0.001, "importance": 0.02, "nuts": 0.15, "paper": 1.0}
 COMPILING = {"information": 3.0, "importance": 8.0, "nuts": 30.0, "paper": 30.0}
@@ -49,7 +47,7 @@ def evaluate_design(
     fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
     cache = BlockCache.default() if cache is None else cache
     # Information takes less time than reading it back would.
-    cache = BlockCache(None) if fidelity == "information" else cache
+    cache = BlockCache(None, cache.block_size) if fidelity == "information" else cache
     work = _summarize_blocks(study, design, fidelity, first, num_datasets, cache, progress)
 
     def summarize(other: Study) -> xr.Dataset:
@@ -72,10 +70,10 @@ def _summarize_blocks(
 ) -> "_Work":
     """Summaries of all data sets, each block found or computed and kept."""
     key = "" if cache.folder is None else fingerprint_design(study, design, fidelity)
-    counter = Counter(progress, num_datasets)
+    counter, size = Counter(progress, num_datasets), cache.block_size
     blocks, seconds, is_cached = [], 0.0, cache.folder is not None
-    for block, first in enumerate(range(0, num_datasets, BLOCK_SIZE), start // BLOCK_SIZE):
-        wanted = min(BLOCK_SIZE, num_datasets - first)
+    for block, first in enumerate(range(0, num_datasets, size), start // size):
+        wanted = min(size, num_datasets - first)
         summaries = cache.load(key, block)
         if summaries is None or summaries.sizes["dataset"] < wanted:
             before = time.monotonic()
@@ -133,7 +131,7 @@ def estimate_seconds(
     for design in study.designs:
         if fidelity != "information" and cache.folder is not None:
             key = fingerprint_design(study, design, fidelity)
-            if cache.load(key, (num_datasets - 1) // BLOCK_SIZE) is not None:
+            if cache.load(key, (num_datasets - 1) // cache.block_size) is not None:
                 continue
         kind = _kind(study, design, fidelity)
         known = cache.recall_seconds(kind)

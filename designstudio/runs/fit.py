@@ -9,6 +9,7 @@ import xarray as xr
 from designstudio.core.files import replace_file
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, name_from
+from designstudio.errors import StudioError
 from designstudio.fitting.files import REQUEST, RESULT, TRIALS, save_fit
 from designstudio.fitting.posterior_cache import locate
 from designstudio.fitting.reading import LoadedData, example_path, read_data
@@ -35,6 +36,7 @@ class FitDataRequest:
         where: which rows to keep.
         unit: of stimulus and response.
         min_trials: subjects with fewer trials are left out.
+        num_drawn: subjects whose predictions are drawn.
         name: of the data; by default that of the file.
         folder: where posteriors, results and figures are written, and costs that were finished before are found.
         cost_file: a user's file of costs, which is executed.
@@ -47,6 +49,7 @@ class FitDataRequest:
     where: tuple[str, ...] = ()
     unit: str | None = None
     min_trials: int = MIN_TRIALS
+    num_drawn: int = 6
     name: str | None = None
     folder: Path | None = None
     cost_file: Path | None = None
@@ -62,6 +65,8 @@ def run_fit(request: FitDataRequest, *, progress: ProgressCallback | None = None
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
+    if request.num_drawn < 0:
+        raise StudioError(f"--draw must be 0 or more, but {request.num_drawn} was given.")
     loaded, name = _load(request)
     fit, notes = choose_conditions(request.fit, loaded) if request.chooses_conditions else (request.fit, [])
     for sentence in (*loaded.report.sentences(), *notes):
@@ -106,7 +111,7 @@ def _write_fit(result: EmpiricalFit, request: FitDataRequest, folder: Path) -> N
     names = [RESULT, REQUEST, TRIALS]
     names += [locate(folder, "posterior", cost).name for cost in result.posteriors]
     names += [locate(folder, "pooled", cost).name for cost in result.pooled]
-    figures = write_figures(fits.draw_fit(result), folder)
+    figures = write_figures(fits.draw_fit(result, subjects=result.subjects[: request.num_drawn]), folder)
     fixed = {name: _write_fixed(name, value, folder) for name, value in result.request.fixed.items()}
     names += [text for text in fixed.values() if text.endswith(".csv")]
     # What only Python can ask has no command.
@@ -138,5 +143,6 @@ def _write_command(fit: FitRequest, request: FitDataRequest, fixed: Mapping[str,
     command += ["--min-trials", str(request.min_trials), "--method", fit.settings.method]
     command += ["--draws", str(fit.settings.num_draws), "--seed", str(fit.seed)]
     command += ["--pool"] if fit.pools else []
+    command += ["--draw", str(request.num_drawn)]
     command += [part for path in fit.actors.values() for part in ("--actor", name_from(path, folder))]
     return [*command, "--out", AGAIN]

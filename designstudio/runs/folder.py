@@ -37,16 +37,6 @@ def check_folder(folder: Path | None) -> None:
         raise StudioError(f"--out takes a folder, but {str(folder)!r} is a file.")
 
 
-def check_file(path: Path | None) -> None:
-    """Refuse an output file before the work starts, not after it.
-
-    Raises:
-        StudioError: if there is no folder to write it into.
-    """
-    if path is not None and not path.resolve().parent.is_dir():
-        raise StudioError(f"There is no folder {str(path.parent)!r} to write {path.name!r} into; create it first.")
-
-
 def keep_run(
     folder: Path,
     command: Sequence[str],

@@ -3,9 +3,10 @@
 import dataclasses
 from pathlib import Path
 
+from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 from designstudio.report.write import write_report
-from designstudio.runs.folder import check_file, use_cost_file
+from designstudio.runs.folder import use_cost_file
 
 
 @dataclasses.dataclass(frozen=True)

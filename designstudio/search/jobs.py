@@ -1,5 +1,8 @@
 """Find the work that a storage has for a study."""
 
+import time
+from collections.abc import Callable
+
 from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
@@ -7,6 +10,9 @@ from designstudio.search.job import AbstractJob
 from designstudio.search.search_job import load_search
 from designstudio.search.sweep import load_sweeps
 from designstudio.study import Study
+
+# Seconds between looks whether there is work.
+PAUSE = 0.5
 
 
 def find_job(question: Study, storage: BaseStorage, name: str | None = None) -> AbstractJob | None:
@@ -24,3 +30,20 @@ def find_job(question: Study, storage: BaseStorage, name: str | None = None) -> 
         if sweep.study.study_name == name or (name is None and sweep.list_trials(TrialState.WAITING, TrialState.RUNNING)):
             return sweep
     return None
+
+
+def wait_for_job(
+    question: Study,
+    storage: BaseStorage,
+    name: str | None = None,
+    *,
+    seconds: float,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> AbstractJob | None:
+    """As `find_job`, for as long as there may be one soon."""
+    deadline = time.monotonic() + seconds
+    job = find_job(question, storage, name)
+    while job is None and time.monotonic() < deadline and not should_stop():
+        time.sleep(PAUSE)
+        job = find_job(question, storage, name)
+    return job

@@ -24,8 +24,6 @@ from designstudio.viz.shrinkage import draw_shrinkage, list_medians
 from designstudio.viz.subjects import draw_subjects
 from designstudio.viz.theme import join_lines
 
-NUM_SUBJECTS = 6
-
 
 def draw_fit(
     fit: EmpiricalFit, *, subjects: Sequence[str] | None = None, precision: xr.Dataset | None = None
@@ -36,7 +34,7 @@ def draw_fit(
 
     Args:
         fit: all fits to one set of data.
-        subjects: whose responses are compared with those that the best cost predicts, by default the first six; the first
+        subjects: whose responses are compared with those that the best cost predicts, by default all; the first
             of them has a figure of inferred costs.
         precision: planned and achieved, see `designstudio.fitting.plan.compare_precision`; it takes simulations, so it is
             drawn if it is given.
@@ -44,7 +42,7 @@ def draw_fit(
     Raises:
         UnknownNameError: if there is no such subject.
     """
-    shown = fit.subjects[:NUM_SUBJECTS] if subjects is None else list(subjects)
+    shown = fit.subjects if subjects is None else list(subjects)
     figures: dict[str, hv.Layout] = {}
     if fit.comparison is not None:
         figures["comparison"] = draw_model_comparison(fit.comparison, title=f"{fit.name}: costs compared")

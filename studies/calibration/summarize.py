@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from designstudio.cli.calibrate import make_rows
 from designstudio.core.tables import read_csv, write_csv
 from designstudio.evaluate.calibration import quantity_symbols
-from designstudio.metrics.calibration import score_calibration
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.runs.calibrate import tabulate_ranks
 from designstudio.viz.calibration import draw_calibration_page
 from designstudio.viz.figures import save_figure
 
@@ -22,7 +21,7 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """Summarise the ranks that are there."""
     by_cost = {name: read_ranks(name) for name in PAPER_COST_NAMES if (RESULTS / f"{name}_ranks.csv").exists()}
-    rows = [row for name, ranks in by_cost.items() for row in make_rows(name, score_calibration(ranks))]
+    rows = [row for name, ranks in by_cost.items() for row in tabulate_ranks(name, ranks)]
     write_csv(RESULTS / "summary.csv", rows)
     outside = [f"{row['quantity']} ({row['cost']})" for row in rows if not row["is_inside"]]
     print(f"{len(rows)} quantities of {len(by_cost)} costs; outside their band: {', '.join(outside) or 'none'}.")

@@ -89,9 +89,8 @@ def test_a_quantity_is_scored_like_a_parameter():
     assert effort["coverage"].value == beta["coverage"].value
 
 
-def test_a_rerun_is_found_and_more_data_sets_only_add_to_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "BLOCK_SIZE", 20)
-    cache, study = BlockCache(tmp_path), make_study()
+def test_a_rerun_is_found_and_more_data_sets_only_add_to_it(tmp_path):
+    cache, study = BlockCache(tmp_path, block_size=20), make_study()
     first = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
     assert not first.is_cached
     again = evaluate_design(
@@ -102,13 +101,12 @@ def test_a_rerun_is_found_and_more_data_sets_only_add_to_it(tmp_path, monkeypatc
     more = evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=cache)
     assert not more.is_cached
     np.testing.assert_array_equal(more.summaries["mean"].values[:20], first.summaries["mean"])
-    together = evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=NOWHERE)
+    together = evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=BlockCache(None, block_size=20))
     np.testing.assert_allclose(together.summaries["mean"], more.summaries["mean"], rtol=1e-4)
 
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "BLOCK_SIZE", 20)
-    cache, study, calls = BlockCache(tmp_path), make_study(), []
+    cache, study, calls = BlockCache(tmp_path, block_size=20), make_study(), []
     real = run_module.summarize_datasets
 
     def stops_at_the_second_block(*args, first, **kwargs):

@@ -24,12 +24,11 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
-def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder, monkeypatch):
-    monkeypatch.setattr(fits, "NUM_SUBJECTS", 1)
+def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder):
     out, record = tmp_path / "out", tmp_path / "result.json"
     # It goes on where the shared fit has ended.
     shutil.copytree(folder, out)
-    options = ("--costs", "quadratic,quadratic_effort", "--out", out, "--json", record, *QUICK)
+    options = ("--costs", "quadratic,quadratic_effort", "--out", out, "--json", record, "--draw", 1, *QUICK)
     result = invoke("example", *options)
     assert result.exit_code == 0, result.output
     words = " ".join(result.output.split())

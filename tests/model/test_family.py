@@ -27,7 +27,7 @@ NAMES = {parameter.name for parameter in LOG_NORMAL.parameters}
 OWN = ("model/perception/", "model/response/", "model/family.py", "model/costs/", "model/actors/", "inference/coordinates/")
 # These show an example, or what a form has in it at first.
 EXAMPLES = (
-    "cli/act.py",
+    "runs/act.py",
     "study/design/presets.py",
     "dashboard/state/design_choice.py",
     "dashboard/state/search_choice.py",

@@ -95,5 +95,4 @@ def test_figures_are_drawn_into_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "save_figure", SAVE_FIGURE)
     figure = draw_designs({"two": get_preset("paper-two-levels")})
     assert pictures.render_figure(figure, "A design.").source.startswith("data:image/svg+xml;base64,")
-    monkeypatch.setattr(pictures, "LARGEST_SVG", 1000)
-    assert pictures.render_figure(figure, "A design.").source.startswith("data:image/png;base64,iVBOR")
+    assert pictures.render_figure(figure, "A design.", largest_svg=1000).source.startswith("data:image/png;base64,iVBOR")

@@ -115,7 +115,6 @@ def test_a_power_curve_leaves_the_same_folder_and_is_read_back(doors, study):
     assert again.design == TWO_LEVELS
 
 
-@pytest.mark.usefixtures("one_subject_drawn")
 def test_a_fit_and_its_plan_leave_the_same_folders_and_the_fit_is_read_back(doors, tmp_path):
     source, costs = example_path(), ("quadratic", "quadratic_effort")
     files = {path.name: path.read_bytes() for path in (source, source.with_suffix(".json"))}
@@ -123,11 +122,11 @@ def test_a_fit_and_its_plan_leave_the_same_folders_and_the_fit_is_read_back(door
     for name, content in files.items():
         (doors.cli / name).write_bytes(content)
     where = "subject in S01, S02, S03"
-    options = ("--costs", ",".join(costs), "--where", where, "--method", "importance", "--draws", "500")
+    options = ("--costs", ",".join(costs), "--where", where, "--method", "importance", "--draws", "500", "--draw", "1")
     doors.type("fit", doors.cli / source.name, *options)
     settings = FitSettings(method="importance", num_draws=500)
     request = FitRequest(costs=costs, per_condition=("sigma",), settings=settings)
-    reading = {"file": source.name, "columns": {}, "where": [where], "unit": None, "min_trials": 10}
+    reading = {"file": source.name, "columns": {}, "where": [where], "unit": None, "min_trials": 10, "num_drawn": 1}
     job = doors.click(FIT, {"reading": reading, "request": request_as_dict(request), "name": source.stem}, files)
     doors.compare(job)
     assert forget(load_run(job.folder).as_dict()) == read(job.folder / "result.json")
@@ -136,12 +135,6 @@ def test_a_fit_and_its_plan_leave_the_same_folders_and_the_fit_is_read_back(door
     doors.type("plan", "--from", job.folder, "--cost", "quadratic_effort", "--datasets", "20")
     plan = doors.click(PLAN, {"fit": job.name, "cost": "quadratic_effort", "datasets": 20})
     doors.compare(plan)
-
-
-@pytest.fixture
-def one_subject_drawn(monkeypatch):
-    """Fewer figures of predictions."""
-    monkeypatch.setattr("designstudio.viz.fits.NUM_SUBJECTS", 1)
 
 
 def test_a_folder_without_a_run_is_one_sentence(tmp_path):

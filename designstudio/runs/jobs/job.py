@@ -13,6 +13,7 @@ command line would have left them.
 """
 
 import contextlib
+import dataclasses
 import os
 import signal
 import time
@@ -37,17 +38,30 @@ EVALUATE, SEARCH, POWER, FIT, PLAN = "evaluate", "search", "power", "fit", "plan
 # The study that a job is about, as its door has written it.
 STUDY = "study.toml"
 STARTING, RUNNING, FINISHED, FAILED, STOPPED, LOST = "starting", "running", "finished", "failed", "stopped", "lost"
-# Seconds within which a process that was started must have taken its lock.
-PATIENCE = 90.0
-# Seconds after which a process that was asked to stop is ended; it may be compiling, and cannot ask whether to stop.
-GRACE = 8.0
+
+
+@dataclasses.dataclass(frozen=True)
+class JobSettings:
+    """How long to wait for the processes of jobs.
+
+    Attributes:
+        patience: seconds within which a process that was started must have taken its lock.
+        grace: seconds after which a process that was asked to stop is ended; it may be compiling, and cannot ask whether to
+            stop.
+    """
+
+    patience: float = 90.0
+    grace: float = 8.0
+
+
+DEFAULT_SETTINGS = JobSettings()
 
 
 class Job:
     """One job, finished or not. Reads its files anew each time: others may have changed them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, waiting: JobSettings = DEFAULT_SETTINGS) -> None:
+        self.folder, self._waiting = folder, waiting
 
     @property
     def name(self) -> str:
@@ -103,7 +117,8 @@ class Job:
         if outcome:
             return str(outcome["state"])
         # Its process writes its id first of all.
-        is_new = not (self.folder / PID).exists() and time.time() - float(self.record.get("started", 0.0)) < PATIENCE
+        waited = time.time() - float(self.record.get("started", 0.0))
+        is_new = not (self.folder / PID).exists() and waited < self._waiting.patience
         return STARTING if is_new else LOST
 
     @property
@@ -138,7 +153,7 @@ class Job:
     def end_if_overdue(self) -> None:
         """End a process that was asked to stop long ago."""
         with contextlib.suppress(OSError, ValueError):
-            if time.time() - (self.folder / STOP).stat().st_mtime < GRACE or not self.is_locked():
+            if time.time() - (self.folder / STOP).stat().st_mtime < self._waiting.grace or not self.is_locked():
                 return
             # Only its own process holds the lock, so the id is still its own.
             os.kill(int((self.folder / PID).read_text()), signal.SIGTERM)

@@ -14,7 +14,7 @@ import platformdirs
 from designstudio.core.files import read_json, write_json
 from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
-from designstudio.runs.jobs.job import JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job
+from designstudio.runs.jobs.job import DEFAULT_SETTINGS, JOB, LOG, OUTCOME, PID, PROGRESS, STOP, Job, JobSettings
 
 MOST_LETTERS = 40
 # Seconds.
@@ -30,8 +30,8 @@ def runs_folder() -> Path:
 class JobStore:
     """The jobs of one folder."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = runs_folder() if folder is None else folder
+    def __init__(self, folder: Path | None = None, waiting: JobSettings = DEFAULT_SETTINGS) -> None:
+        self.folder, self._waiting = runs_folder() if folder is None else folder, waiting
 
     def begin(
         self, kind: str, title: str, settings: Mapping[str, Any], *, files: Mapping[str, str | bytes] | None = None
@@ -71,7 +71,7 @@ class JobStore:
             raise StudioError(
                 f"'{self.folder}' cannot be written to ({error.strerror}): choose another folder with --runs."
             ) from None
-        return Job(folder)
+        return Job(folder, self._waiting)
 
     def start(self, job: Job) -> None:
         """Start the process of a job, or start it again after it was stopped."""
@@ -87,7 +87,7 @@ class JobStore:
         """All jobs, the newest first."""
         if not self.folder.is_dir():
             return []
-        jobs = [Job(path) for path in self.folder.iterdir() if (path / JOB).is_file()]
+        jobs = [Job(path, self._waiting) for path in self.folder.iterdir() if (path / JOB).is_file()]
         return sorted(jobs, key=lambda job: (job.created, job.name), reverse=True)
 
     def find(self, name: str) -> Job | None:
@@ -95,7 +95,7 @@ class JobStore:
         # Names come from addresses in a browser: nothing but a plain name is looked for.
         if not re.fullmatch(r"[\w-]+", name) or not read_json(self.folder / name / JOB):
             return None
-        return Job(self.folder / name)
+        return Job(self.folder / name, self._waiting)
 
 
 def _wait_for_lock(job: Job) -> bool:

@@ -8,8 +8,7 @@ import pytest
 
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobStore
-from designstudio.runs.jobs import job as job_module
-from designstudio.runs.jobs.job import EVALUATE, STUDY
+from designstudio.runs.jobs.job import EVALUATE, STUDY, JobSettings
 from designstudio.study import format_study, read_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
@@ -53,8 +52,8 @@ def test_a_job_is_stopped_and_taken_up_again(store):
     assert job.state == FINISHED, job.read_log()
 
 
-def test_a_killed_job_is_said_to_be_interrupted(store, monkeypatch):
-    monkeypatch.setattr(job_module, "PATIENCE", 0.0)
+def test_a_killed_job_is_said_to_be_interrupted(tmp_path):
+    store = JobStore(tmp_path, JobSettings(patience=0.0))
     job = store.begin(EVALUATE, "killed", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
     wait_for(lambda: job.is_locked() and (job.folder / ".pid").exists())
     os.kill(int((job.folder / ".pid").read_text()), signal.SIGKILL)
