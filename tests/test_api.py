@@ -205,7 +205,7 @@ def test_a_search_leaves_a_folder_if_one_is_named_and_nothing_otherwise(tmp_path
 
 def test_fit_and_plan_go_by_folders(fit, folder, request_of_two, tmp_path, monkeypatch):
     # Drawing all figures takes longer than all else; they are tested where they are drawn.
-    monkeypatch.setattr(fits, "draw_fit", lambda _: {})
+    monkeypatch.setattr(fits, "draw_fit", lambda *_, **__: {})
     # What the session has fitted is found here, and not fitted again.
     mine = shutil.copytree(folder, tmp_path / "fits")
     result = ds.fit("example", request=request_of_two, folder=mine)

@@ -40,7 +40,7 @@ def spoil(fit, cost, subject):
 
 @pytest.fixture(scope="module")
 def drawn(fit):
-    return draw_fit(fit)
+    return draw_fit(fit, subjects=fit.subjects[:6])
 
 
 def test_everything_is_drawn_of_a_fit_alone(drawn, fit):
