@@ -50,7 +50,7 @@ class OwnProcess:
 
     @property
     def code(self) -> int | None:
-        """The exit code; None while it runs."""
+        """The exit code; None while it runs, and for the moment in which its end is being noted."""
         return self._process.poll()
 
     def ask_to_stop(self) -> None:

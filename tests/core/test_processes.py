@@ -58,4 +58,8 @@ def test_one_that_outlives_its_starter_leaves_no_zombie(tmp_path):
             break
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    # The thread that has reaped it says so a moment later.
+    while process.code is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert process.code == 0
