@@ -73,7 +73,8 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[error]}"),
     )
-    return Progress(*columns, console=notes_console())
+    # Gone at the end, as all bars are: a mistake that is found first leaves nothing but its sentence.
+    return Progress(*columns, console=notes_console(), transient=True)
 
 
 def _show(bar: Progress, task: TaskID, progress: TrainingProgress) -> None:
