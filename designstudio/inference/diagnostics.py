@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from designstudio.inference.convergence import compute_ess, compute_rhat
-from designstudio.inference.pareto import smooth_weights
+from designstudio.inference.convergence import compute_ess, compute_rhat, smooth_weights
 from designstudio.inference.settings import FitSettings
 
 Draws = dict[str, Float[np.ndarray, "dataset chain draw ..."]]

@@ -12,7 +12,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy import special
 
-from designstudio.inference.pareto import smooth_weights
+from designstudio.inference.convergence import smooth_weights
 from designstudio.metrics.monte_carlo import Score, score_share, scores_as_dict
 
 # Effective share of draws above which Pareto smoothing of the weights would change nothing that matters.

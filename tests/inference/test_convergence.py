@@ -5,8 +5,7 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
-from designstudio.inference.convergence import compute_ess, compute_rhat
-from designstudio.inference.pareto import fit_pareto, smooth_weights
+from designstudio.inference.convergence import compute_ess, compute_rhat, fit_pareto, smooth_weights
 
 
 def make_chains(correlation, num_draws=301, shift=0.0):

@@ -131,7 +131,7 @@ def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
     def wild(model, fast, careful, values, *, chunk_size, is_wanted=None):
         return 30 * jax.random.normal(jax.random.key(0), values["beta"].shape)
 
-    monkeypatch.setattr("designstudio.inference.correction.compute_correction", wild)
+    monkeypatch.setattr("designstudio.inference.stages.compute_correction", wild)
     posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
     assert not posterior["diagnostics"]["is_good"].values.any()
     assert "fast likelihood is off by" in str(posterior["diagnostics"]["reason"].values[0])

@@ -11,13 +11,12 @@ be, whatever the group (`proposals.py`). Under a group each particle's weight is
 the mean of these weights is the likelihood of the subject: the subject is integrated out. So locations and spreads alone
 have a posterior that can be evaluated, and a mixture that learns from its own weighted draws samples it (`marginal.py`).
 Particles made for one group serve another badly, so particles and group are improved in turn until the group no longer moves
-(`group.py`), beginning where a few steps of EM put it (`pilot.py`). In the end every draw of the group chooses one particle
-of every subject by its weight. The group's weights give k-hat and effective draws, the particles' weights the error that is
-due to their number.
+(`group.py`), beginning where a few steps of EM put it. In the end every draw of the group chooses one particle of every
+subject by its weight. The group's weights give k-hat and effective draws, the particles' weights the error that is due to
+their number.
 """
 
-from designstudio.inference.hierarchical.pool import pool_subjects
+from designstudio.inference.hierarchical.pool import compute_shrinkage, pool_subjects
 from designstudio.inference.hierarchical.settings import PoolingSettings
-from designstudio.inference.hierarchical.shrinkage import compute_shrinkage
 
 __all__ = ["PoolingSettings", "compute_shrinkage", "pool_subjects"]

@@ -1,7 +1,8 @@
 """Weighted draws of a group, and the particles of its subjects that they were weighed by.
 
 Particles that were made for another group are few where this one is, so group and particles take turns until both have
-settled.
+settled. They begin at a pilot: EM with weighted draws says where the group is, roughly, and gives proposals for its subjects
+that know it. This only makes sampling efficient; it never decides what is sampled.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Key
 
 from designstudio.inference.hierarchical.entries import Group, Hyperprior
 from designstudio.inference.hierarchical.marginal import (
@@ -20,9 +21,14 @@ from designstudio.inference.hierarchical.marginal import (
     improve,
 )
 from designstudio.inference.hierarchical.members import Members
-from designstudio.inference.hierarchical.pilot import find_pilot, focus
+from designstudio.inference.hierarchical.proposals import Part, learn, name_keys
 from designstudio.inference.hierarchical.settings import PoolingSettings
-from designstudio.inference.mixture import start_mixture
+from designstudio.inference.mixture import Mixture, start_mixture
+
+# Spreads of the pilot are at least this, relative to the scale of their prior.
+SMALLEST_SPREAD = 0.15
+# Proposals reach farther than the group: it is uncertain too.
+REACH = 1.3
 
 
 class SampledGroup(NamedTuple):
@@ -50,7 +56,7 @@ def sample_group(
         report: called with the share of the work that is done.
     """
     pilot_key, root = jax.random.split(key)
-    group, state = find_pilot(members.parts, hyperprior, separate, members.has, settings.num_pilot_rounds, key=pilot_key)
+    group, state = _find_pilot(members.parts, hyperprior, separate, members.has, settings.num_pilot_rounds, key=pilot_key)
     report(1 / (settings.max_turns + 2))
     count = members.has.sum(axis=0)
     affine = Affine(group.location, np.log(group.spread), group.spread / np.sqrt(count), 1 / np.sqrt(2 * count))
@@ -62,7 +68,7 @@ def sample_group(
         for round_key in jax.random.split(learn_key, settings.num_rounds):
             proposal = improve(particles, hyperprior, affine, proposal, settings.num_learning_draws, round_key)
         found = _average(draw_groups(particles, hyperprior, affine, proposal, settings.num_learning_draws, draw_key))
-        state, _ = focus(members.parts, found.people, state, key=focus_key)
+        state, _ = _focus(members.parts, found.people, state, key=focus_key)
         report((turn + 2) / (settings.max_turns + 2))
         if before is not None and _has_settled(before, found, settings.settled):
             break
@@ -103,3 +109,62 @@ def _has_settled(before: _Found, now: _Found, settled: float) -> bool:
     moved = np.abs(now.mean - before.mean) / now.sd
     changed = np.abs(np.log(now.sd / before.sd))
     return bool(max(moved.max(), changed.max()) < settled)
+
+
+class _Pilot(NamedTuple):
+    """The group, and a proposal for every subject of every part."""
+
+    group: Group
+    state: list[Mixture]
+
+
+def _find_pilot(
+    parts: list[Part], hyperprior: Hyperprior, points: np.ndarray, has: np.ndarray, num_rounds: int, *, key: Key[Array, ""]
+) -> _Pilot:
+    """The group by EM.
+
+    Args:
+        parts: the subjects.
+        hyperprior: of the group.
+        points: separate estimates of the subjects, over (subject, entry).
+        has: which entries each subject has.
+        num_rounds: steps of EM.
+        key: of all random numbers.
+    """
+    count = has.sum(axis=0)
+    group = Group((np.sum(points * has, axis=0) / count).astype(np.float32), hyperprior.spread)
+    state = [part.begin() for part in parts]
+    for number in range(num_rounds):
+        means, squares = np.zeros(has.shape), np.zeros(has.shape)
+        state, draws = _focus(parts, group, state, key=jax.random.fold_in(key, number))
+        for part, (own, weights) in zip(parts, draws, strict=True):
+            at = (part.positions[:, None], part.targets)
+            means[at] = np.einsum("sde,sd->se", own, weights)
+            squares[at] = np.einsum("sde,sd->se", own**2, weights)
+        location = means.sum(axis=0) / count
+        variance = squares.sum(axis=0) / count - location**2
+        spread = np.sqrt(np.maximum(variance, (SMALLEST_SPREAD * hyperprior.spread) ** 2))
+        group = Group(location.astype(np.float32), spread.astype(np.float32))
+    return _Pilot(group, state)
+
+
+def _focus(
+    parts: list[Part], group: Group, state: list[Mixture], *, key: Key[Array, ""]
+) -> tuple[list[Mixture], list[tuple[Float[np.ndarray, "subject draw own"], Float[np.ndarray, "subject draw"]]]]:
+    """Proposals that have learnt this group, and draws of the subjects with their weights under it."""
+    wide = Group(group.location, REACH * group.spread)
+    mixtures, draws = [], []
+    for part, mixture in zip(parts, state, strict=True):
+        improved, points, weights = learn(part, wide, mixture, name_keys(key, part.positions))
+        mixtures.append(improved)
+        own = np.asarray(points, float)
+        draws.append((own, _narrow(own, np.asarray(weights, float), part, group)))
+    return mixtures, draws
+
+
+def _narrow(points: np.ndarray, weights: np.ndarray, part: Part, group: Group) -> np.ndarray:
+    """Weights under the group itself, of draws that were weighted under a wider one."""
+    location, spread = (np.asarray(array)[part.targets][:, None] for array in group)
+    logs = np.log(np.maximum(weights, 1e-30)) - (1 - REACH**-2) * (((points - location) / spread) ** 2).sum(axis=-1) / 2
+    changed = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return changed / changed.sum(axis=1, keepdims=True)

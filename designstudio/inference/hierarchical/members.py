@@ -10,8 +10,7 @@ from jaxtyping import Array, Bool, Key
 from designstudio.inference.condition_groups import group_by_conditions
 from designstudio.inference.hierarchical.entries import Entry
 from designstudio.inference.hierarchical.marginal import Particles
-from designstudio.inference.hierarchical.pilot import name_keys
-from designstudio.inference.hierarchical.proposals import Part, draw_particles, make_part
+from designstudio.inference.hierarchical.proposals import Part, draw_particles, make_part, name_keys
 from designstudio.inference.mixture import Mixture
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import FIXED_DIMS, FixedValue, pack_trials

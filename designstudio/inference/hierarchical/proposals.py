@@ -120,6 +120,11 @@ def draw_particles(
     return jax.vmap(one)(part.observations, state, keys)
 
 
+def name_keys(key: Key[Array, ""], positions: np.ndarray) -> Key[Array, " subject"]:
+    """One key for each subject, whatever other subjects there are."""
+    return jax.vmap(lambda position: jax.random.fold_in(key, position))(positions)
+
+
 def _weigh(part: Part, data: Observations, z: Float[Array, " coordinate"]) -> tuple[Float[Array, " own"], Float[Array, ""]]:
     """Where coordinates put a subject, and their log likelihood per volume of coordinates."""
     constrained = constrain(part.model, z, data, reflects=False)

@@ -27,7 +27,7 @@ Hamiltonian sampler bounces off the bound instead of stopping there.
 from designstudio.inference.coordinates.base import AbstractCoordinates, Constrained, Point, Start
 from designstudio.inference.coordinates.lognormal.constrain import constrain
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
-from designstudio.inference.coordinates.lognormal.start import start_from_regression
+from designstudio.inference.coordinates.lognormal.regression import start_from_regression
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 

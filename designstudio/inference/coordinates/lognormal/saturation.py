@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from designstudio.inference.coordinates.lognormal.bounds import log_bounds, unit_bounds
-from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
+from designstudio.inference.coordinates.lognormal.layout import bends_at_unit, log_bounds, unit_bounds
 from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
 from designstudio.inference.coordinates.reflect import BoundedReader
 from designstudio.model.actors.belief import AbstractBeliefActor
