@@ -53,7 +53,10 @@ def test_the_frame_of_an_evaluation_has_its_scores(evaluated):
         assert tuple(frame.loc[(name, "beta", "rmse")]) == pytest.approx(evaluation.recovery["beta"]["rmse"])
         assert tuple(frame.loc[(name, "all", "remaining")]) == pytest.approx(evaluation.identifiability.remaining)
         assert tuple(frame.loc[(name, "beta is not neutral", "power")]) == pytest.approx(
-            evaluation.power["beta is not neutral"]
+            evaluation.power["beta is not neutral"].present
+        )
+        assert tuple(frame.loc[(name, "beta is not neutral", "when_absent")]) == pytest.approx(
+            evaluation.power["beta is not neutral"].when_absent
         )
 
 

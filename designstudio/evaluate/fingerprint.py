@@ -24,7 +24,10 @@ WITHOUT_EFFECT = (
     *("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab"),
     *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example.py"),
     *(f"metrics/{name}.py" for name in ("base", "failed", "identifiability", "paired", "power", "recovery", "registry")),
-    *(f"evaluate/{name}.py" for name in ("verdict", "results", "overview", "study", "goals", "curves", "preview")),
+    *(
+        f"evaluate/{name}.py"
+        for name in ("verdict", "results", "overview", "study", "goals", "power_words", "curves", "preview")
+    ),
 )
 
 

@@ -1,14 +1,25 @@
-"""The goals of a study, for one design: which numbers they are about, and the chance that they are reached."""
+"""The goals of a study, for one design: the chance that they are reached, with their effect and without it."""
 
+import dataclasses
 from collections.abc import Callable
+from typing import NamedTuple
 
 import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
-from designstudio.metrics.power import AbstractCriterion, Exclusion, GroupDifference, Narrowness, Power
+from designstudio.metrics.power import (
+    ALPHA,
+    AbstractCriterion,
+    Exclusion,
+    GroupDifference,
+    Narrowness,
+    Power,
+    PowerScore,
+)
 from designstudio.metrics.samples import find_quantities, keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.priors import Constant
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
@@ -20,31 +31,102 @@ SEED_OF_GROUP = 1_000_003
 
 
 def score_goals(
-    study: Study, design: Design, summaries: xr.Dataset, summarize: Callable[[Study], xr.Dataset]
-) -> dict[str, Score]:
-    """Chances to reach each goal.
+    study: Study, design: Design, summaries: xr.Dataset, summarize: Callable[[Study, Design], xr.Dataset]
+) -> dict[str, PowerScore]:
+    """Chances to reach each goal, with its effect and without.
 
     Args:
         study: the question.
         design: one of its designs.
         summaries: of the design's data sets.
-        summarize: gives the summaries of another population, for goals that compare groups.
+        summarize: gives the summaries of another population, or of a design with other values.
     """
     good, scores = keep_good(summaries), {}
     for goal in study.goals:
-        names = find_quantities(good, goal.quantity)
-        second = keep_good(summarize(second_group(study, goal))) if goal.kind == GROUPS_DIFFER else None
-        for name in names:
-            label = goal.label if len(names) == 1 else goal.label.replace(goal.quantity, name, 1)
-            criterion = build_criterion(study, goal, design, name, second)
-            scores[label] = Power().score(sample_quantity(good, name), criterion)
+        absence = remove_effect(study, design, goal)
+        second = keep_good(summarize(second_group(study, goal), design)) if goal.kind == GROUPS_DIFFER else None
+        without = None if absence.study is None else keep_good(summarize(absence.study, absence.design))
+        for label, name in label_quantities(goal, find_quantities(good, goal.quantity)).items():
+            present, absent = score_criterion(study, goal, design, name, good, second), None
+            if without is not None:
+                # Without their effect, single participants are others, and of two groups only the second is.
+                pair = (without, None) if second is None else (good, without)
+                absent = score_criterion(study, goal, design, name, *pair)
+            scores[label] = PowerScore(*present, absent, absence.words, nominal_level(study, goal))
     return scores
 
 
-def second_group(study: Study, goal: Goal) -> Study:
-    """The same study with participants of a goal's second group."""
+def label_quantities(goal: Goal, names: list[str]) -> dict[str, str]:
+    """What tables call a goal: by its label, or by one label for each condition that its quantity has a value for."""
+    if len(names) == 1:
+        return {goal.label: names[0]}
+    return {goal.label.replace(goal.quantity, name, 1): name for name in names}
+
+
+def score_criterion(
+    study: Study, goal: Goal, design: Design, name: str, good: xr.Dataset, second: xr.Dataset | None
+) -> Score:
+    """The chance to reach a goal: of participants with good fits, and of a second group for a goal that compares groups."""
+    return Power().score(sample_quantity(good, name), build_criterion(study, goal, design, name, second))
+
+
+def nominal_level(study: Study, goal: Goal) -> float | None:
+    """How often a goal may be reached without its effect; None for a goal that has none."""
+    return {EXCLUDES: round(1 - study.interval, 12), GROUPS_DIFFER: ALPHA}.get(goal.kind)
+
+
+class Absence(NamedTuple):
+    """A question from which the effect of a goal was taken away.
+
+    Attributes:
+        study: with other participants; None if there is no effect that could be absent.
+        design: with other values, where it sets the quantity itself.
+        words: how the effect was taken away, or why it cannot be.
+    """
+
+    study: Study | None
+    design: Design
+    words: str
+
+
+def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
+    """The same participants, stimuli and noise without what the goal wants to show."""
+    if goal.kind == NARROWER:
+        return Absence(None, design, "a narrow interval is no effect that could be absent")
+    if goal.kind == GROUPS_DIFFER:
+        return Absence(second_group(study), design, "the second group comes from the first group's population")
+    parameters = {p.name: p for p in study.load_actor(study.population.cost or study.cost).parameters}
+    name = goal.quantity
+    if name not in parameters:
+        is_quantity = name in [quantity.name for quantity in study.quantities]
+        why = "can have the same value in many ways" if is_quantity else "is no parameter of the simulated participants"
+        return Absence(None, design, f"{name} {why}")
+    value, _ = resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design))
+    box = parameters[name].box
+    # Beyond the box a cost may have no meaning (linex at 0) and no actor is trained: the nearest end has the least effect.
+    nearest = min(max(value, box.low), box.high)
+    everybody = {name: Constant(nearest)}
+    conditions = tuple(
+        dataclasses.replace(
+            condition,
+            levels={**condition.levels, **({name: nearest} if name in condition.levels else {})},
+            population={**condition.population, **(everybody if name in condition.population else {})},
+        )
+        for condition in design.conditions
+    )
+    population = study.population.replace(priors={**study.population.priors, **everybody})
+    words = f"{name} is {nearest:g} for everybody"
+    return Absence(
+        study.replace(population=population),
+        dataclasses.replace(design, conditions=conditions),
+        words if nearest == value else f"{words}, the nearest to {value:g} that actors know",
+    )
+
+
+def second_group(study: Study, goal: Goal | None = None) -> Study:
+    """The same study with participants of a goal's second group, or with other participants of the first group's kind."""
     population = study.population
-    changed = {**population.priors, **goal.group}
+    changed = {**population.priors, **({} if goal is None else goal.group)}
     return study.replace(population=population.replace(priors=changed), seed=study.seed + SEED_OF_GROUP, goals=())
 
 

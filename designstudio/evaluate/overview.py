@@ -35,7 +35,11 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
         rows += _tabulate_quantities(of_quantity, evaluations)
     for of_posterior in list_posterior_metrics().values():
         rows += _tabulate_parts(of_posterior, evaluations)
-    rows += [_row(f"P({goal})", (_cell(e.power.get(goal)) for e in evaluations)) for goal in evaluations[0].power]
+    for goal in dict.fromkeys(goal for e in evaluations for goal in e.power):
+        powers = [e.power.get(goal) for e in evaluations]
+        rows.append(_row(f"P({goal})", (_cell(power and power.present) for power in powers)))
+        if any(power is not None and power.when_absent is not None for power in powers):
+            rows.append(_row(f"P({goal}), effect absent", (_cell(power and power.when_absent) for power in powers)))
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
     seconds = (f"{e.seconds:.1f}{' (cached)' if e.is_cached else ''}" for e in evaluations)
@@ -91,7 +95,10 @@ def _list_scores(evaluation: "Evaluation") -> Iterator[tuple[str, str, Score]]:
     yield from ((name, "confounding", score) for name, score in found.confounding.items())
     for name, parts in found.scores.items():
         yield from ((part, name, score) for part, score in parts.items())
-    yield from ((goal, "power", score) for goal, score in evaluation.power.items())
+    for goal, power in evaluation.power.items():
+        yield goal, "power", power.present
+        if power.when_absent is not None:
+            yield goal, "when_absent", power.when_absent
 
 
 def describe_run(evaluations: Sequence["Evaluation"]) -> str:

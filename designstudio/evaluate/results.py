@@ -12,6 +12,7 @@ from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluatio
 from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
+from designstudio.metrics.power import PowerScore
 from designstudio.metrics.recovery import score_recovery
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
@@ -57,7 +58,7 @@ class Evaluation(AbstractResult):
         recovery: scores of every quantity.
         identifiability: what can be told apart.
         convergence: how the fits went.
-        power: chance to reach each goal.
+        power: chance to reach each goal, with its effect and without.
         calibration: whether ranks are uniform; None unless participants come from the prior that the fit assumes.
     """
 
@@ -70,7 +71,7 @@ class Evaluation(AbstractResult):
     recovery: dict[str, dict[str, Score]]
     identifiability: Identifiability
     convergence: Convergence
-    power: dict[str, Score]
+    power: dict[str, PowerScore]
     calibration: xr.Dataset | None
 
     @property
@@ -112,7 +113,7 @@ class Evaluation(AbstractResult):
             "num_participants": self.design.num_participants,
             "recovery": {name: scores_as_dict(scores) for name, scores in self.recovery.items()},
             "identifiability": self.identifiability.as_dict(),
-            "power": scores_as_dict(self.power),
+            "power": {goal: score.as_dict() for goal, score in self.power.items()},
             "calibration": _describe_calibration(self.calibration),
             "convergence": self.convergence.as_dict(),
             "seconds": self.seconds,
@@ -132,7 +133,7 @@ def score_evaluation(
     *,
     seconds: float,
     is_cached: bool,
-    power: dict[str, Score],
+    power: dict[str, PowerScore],
 ) -> Evaluation:
     """All scores of a design's summaries."""
     return Evaluation(

@@ -50,8 +50,17 @@ def evaluate_design(
     cache = BlockCache(None, cache.block_size) if fidelity == "information" else cache
     work = _summarize_blocks(study, design, fidelity, first, num_datasets, cache, progress)
 
-    def summarize(other: Study) -> xr.Dataset:
-        return _summarize_blocks(other, design, fidelity, first, num_datasets, cache, None).summaries
+    made: list[tuple[Study, Design, xr.Dataset]] = []
+
+    def summarize(other: Study, changed: Design) -> xr.Dataset:
+        # Several goals may ask for the same participants.
+        for known, of_design, summaries in made:
+            if (known, of_design) == (other, changed):
+                return summaries
+        made.append(
+            (other, changed, _summarize_blocks(other, changed, fidelity, first, num_datasets, cache, None).summaries)
+        )
+        return made[-1][-1]
 
     power = score_goals(study, design, work.summaries, summarize)
     return score_evaluation(

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from designstudio.evaluate.power_words import warn_of_power
 from designstudio.evaluate.results import Evaluation
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.metrics.monte_carlo import Score
@@ -132,10 +133,7 @@ def _warn_about(evaluation: Evaluation) -> list[str]:
                 f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.value:.0%} "
                 f"(± {coverage.mcse:.0%}) of the data sets: what the fit assumes does not suit these participants."
             )
-    if is_confounded(evaluation) and evaluation.power:
-        warnings.append(
-            f"{name}: power for what is confounded comes from the analysis prior, not from the data: do not count on it."
-        )
+    warnings += warn_of_power(name, evaluation.study.goals, evaluation.power)
     convergence = evaluation.convergence
     if convergence.failed:
         reason = max(convergence.reasons, key=lambda r: convergence.reasons[r])

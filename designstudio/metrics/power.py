@@ -3,12 +3,14 @@
 Participants come from the population, so each chance is an average over them: an assurance, not the power for one assumed
 effect. A population of constants gives the latter.
 
-What a goal asks of the posteriors is a criterion; one class a kind of goal.
+What a goal asks of the posteriors is a criterion; one class a kind of goal. How often a criterion is met says little as long
+as nobody knows how often it is met where there is nothing to find, so each chance comes with that one: a `PowerScore`.
 """
 
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -19,8 +21,51 @@ from designstudio.metrics.monte_carlo import UNDEFINED, Score, Weights, score_ja
 from designstudio.metrics.samples import QuantitySample
 
 ALPHA = 0.05
+# Monte Carlo errors by which a chance must be above another to be called higher.
+CLEARLY = 2.0
 # Groups without any spread are told apart as soon as they differ.
 TINY = 1e-300
+
+
+class PowerScore(NamedTuple):
+    """The chance to reach a goal, and the chance to reach it where its effect is absent.
+
+    Attributes:
+        value: the chance.
+        mcse: its Monte Carlo error.
+        when_absent: the chance of the same participants with the same noise, but without the effect, that is, the
+            false-positive rate; None if there is no such thing.
+        absent: how the effect was taken away, or why it cannot be.
+        nominal: what the false-positive rate should be at most; None if there is none.
+    """
+
+    value: float
+    mcse: float
+    when_absent: Score | None
+    absent: str
+    nominal: float | None
+
+    @property
+    def present(self) -> Score:
+        """The chance alone."""
+        return Score(self.value, self.mcse)
+
+    @property
+    def is_more_than_absent(self) -> bool:
+        """Whether the goal is reached clearly more often with the effect than without."""
+        absent = self.when_absent
+        return absent is not None and self.value - absent.value > CLEARLY * math.hypot(self.mcse, absent.mcse)
+
+    @property
+    def errs_too_often(self) -> bool:
+        """Whether the false-positive rate is clearly above its nominal level."""
+        absent, nominal = self.when_absent, self.nominal
+        return absent is not None and nominal is not None and absent.value - CLEARLY * absent.mcse > nominal
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        absent = None if self.when_absent is None else self.when_absent.as_dict()
+        return {**self.present.as_dict(), "when_absent": absent, "absent": self.absent, "nominal": self.nominal}
 
 
 class AbstractCriterion(ABC):
@@ -116,7 +161,7 @@ class Power(AbstractMetric):
     name = "power"
     label = "power"
     explanation = "chance that a goal of the study is reached, on average over the population"
-    caveat = "an interval may exclude a value because of the prior alone: the verdict warns if the pair is confounded"
+    caveat = "means nothing without the false-positive rate beside it: an interval may exclude a value because of the prior"
     scope = GOAL
     direction = LARGER
     number_format = ".0%"

@@ -16,6 +16,7 @@ from designstudio.fitting.files import load_fit
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import PowerScore
 from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
 from designstudio.runs.power import CURVES, load_points
 from designstudio.runs.search import name_fresh
@@ -98,7 +99,7 @@ def _load_evaluation(path: Path, entry: Mapping[str, Any], study: Study, design:
         summaries,
         seconds=float(entry["seconds"]),
         is_cached=bool(entry["is_cached"]),
-        power=_read_scores(entry["power"]),
+        power={goal: _read_power(score) for goal, score in entry["power"].items()},
     )
 
 
@@ -179,8 +180,23 @@ def _load_power(folder: Path) -> PowerCurves:
     return PowerCurves(study, study.design(str(points.attrs["design"])), points)
 
 
+def _read_power(entry: Mapping[str, Any]) -> PowerScore:
+    """Power of a goal; results of older versions do not have what it is without the effect."""
+    absent = entry.get("when_absent")
+    return PowerScore(
+        *_read_score(entry),
+        None if absent is None else _read_score(absent),
+        str(entry.get("absent", "it was not computed: run the command of this folder again")),
+        entry.get("nominal"),
+    )
+
+
+def _read_score(entry: Mapping[str, Any]) -> Score:
+    return Score(_number(entry["value"]), _number(entry["mcse"]))
+
+
 def _read_scores(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Score]:
-    return {name: Score(*(_number(entry[key]) for key in ("value", "mcse"))) for name, entry in entries.items()}
+    return {name: _read_score(entry) for name, entry in entries.items()}
 
 
 def _read_recovery(entry: Mapping[str, Any]) -> ModelRecovery:

@@ -153,7 +153,7 @@ def read_fresh(objectives: Sequence[Objective], question: Study, evaluation: Eva
     for objective in objectives:
         if objective.goal is not None:
             # The evaluation has simulated what the goal needs, second group included.
-            scores[objective.label] = list(evaluation.power.values())[objective.goal]
+            scores[objective.label] = list(evaluation.power.values())[objective.goal].present
         else:
             scores[objective.label] = estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
     return scores

@@ -74,7 +74,13 @@ def frame_sweep(result: "SweepResult") -> "pd.DataFrame":
     for values, evaluation in result.points:
         for quantity, scores in evaluation["recovery"].items():
             rows += [{**values, "quantity": quantity, "metric": metric, **score} for metric, score in scores.items()]
-        rows += [{**values, "quantity": goal, "metric": "power", **score} for goal, score in evaluation["power"].items()]
+        for goal, score in evaluation["power"].items():
+            pair = {"power": score, "when_absent": score.get("when_absent")}
+            rows += [
+                {**values, "quantity": goal, "metric": metric, "value": one["value"], "mcse": one["mcse"]}
+                for metric, one in pair.items()
+                if one is not None
+            ]
     return pd.DataFrame(rows)
 
 

@@ -8,12 +8,17 @@ import pytest
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.curves import map_power, trace_power, vary_design
-from designstudio.evaluate.goals import resolve_exclusion
+from designstudio.evaluate.goals import remove_effect, resolve_exclusion
 from designstudio.evaluate.model_recovery import pair_study, recover_models
+from designstudio.evaluate.power_words import warn_of_power
 from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.study import evaluate_study
+from designstudio.evaluate.verdict import find_verdict
+from designstudio.metrics.monte_carlo import UNDEFINED, Score
+from designstudio.metrics.power import PowerScore
 from designstudio.model.priors import Constant
-from designstudio.study import Goal
-from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
+from designstudio.study import Goal, Population, Quantity
+from tests.evaluate.make_study import EVERYONE_THE_SAME, ONE_LEVEL, TWO_LEVELS, make_study
 
 NOWHERE = BlockCache(None)
 GROUPS = Goal("groups-differ", "beta", group={"beta": Constant(0.85)})
@@ -48,12 +53,89 @@ def test_a_neutral_value_at_the_end_of_the_prior_needs_a_margin():
         resolve_exclusion(Goal("excludes", "mu_0"), model)
 
 
-def test_power_from_a_confounded_design_is_called_what_it_is():
-    from designstudio.evaluate.study import evaluate_study
-
-    result = evaluate_study(make_study(goals=(Goal("excludes", "beta"),)), fidelity="information", cache=NOWHERE)
-    warnings = [sentence for sentence in result.verdict if "comes from the analysis prior" in sentence]
+@pytest.mark.parametrize("fidelity", ["information", "importance"])
+def test_power_from_a_confounded_design_is_called_what_it_is_with_both_numbers(fidelity):
+    result = evaluate_study(make_study(goals=(Goal("excludes", "beta"),)), fidelity=fidelity, cache=NOWHERE)
+    warnings = [sentence for sentence in result.verdict if "from the analysis prior, not from the data" in sentence]
     assert [sentence.split(":")[0] for sentence in warnings] == ["one-level"]
+    power = result.evaluations[0].power["beta is not neutral"]
+    assert power.errs_too_often
+    for score in (power.present, power.when_absent):
+        assert f"{score.value:.0%} (± {score.mcse:.0%})" in warnings[0]
+    assert "at most 6% should be" in warnings[0]
+
+
+def test_a_design_that_tells_prior_and_cost_apart_errs_no_more_often_than_its_intervals_say():
+    power = evaluate_design(make_study(goals=(Goal("excludes", "beta"),)), TWO_LEVELS, cache=NOWHERE).power
+    score = power["beta is not neutral"]
+    assert score.nominal == pytest.approx(0.06)
+    assert score.when_absent.value <= 0.06
+    assert score.is_more_than_absent
+    assert warn_of_power("two-levels", (Goal("excludes", "beta"),), power) == []
+
+
+@pytest.mark.parametrize("fidelity", ["information", "importance"])
+def test_the_effect_is_taken_from_the_same_participants_with_the_same_noise(fidelity):
+    neutral = EVERYONE_THE_SAME.replace(priors={**EVERYONE_THE_SAME.priors, "beta": Constant(1.0)})
+    study = make_study(goals=(Goal("excludes", "beta", value=0.9),), population=neutral, fidelity=fidelity)
+    one = evaluate_design(study, TWO_LEVELS, cache=NOWHERE).power["beta is not 0.9"]
+    other = evaluate_design(study.replace(population=EVERYONE_THE_SAME), TWO_LEVELS, cache=NOWHERE).power["beta is not 0.9"]
+    assert one.when_absent == other.present == other.when_absent
+    assert one.value > other.value
+    assert one.absent == "beta is 0.9 for everybody"
+
+
+def test_groups_without_a_difference_are_compared_by_the_same_formula_and_the_verdict_says_what_it_gives():
+    study, design = make_study(fidelity="information"), dataclasses.replace(TWO_LEVELS, num_participants=60)
+    same = Goal("groups-differ", "beta", group={"beta": Constant(0.9)})
+    scores = evaluate_design(study.replace(goals=(same,)), design, cache=NOWHERE).power["groups differ in beta"]
+    assert scores.when_absent == scores.present
+    score = evaluate_design(study.replace(goals=(GROUPS,)), design, cache=NOWHERE).power["groups differ in beta"]
+    assert score.when_absent == scores.present
+    (warning,) = warn_of_power(
+        "two-levels", (GROUPS,), {"groups differ in beta": score._replace(when_absent=Score(0.2, 0.1))}
+    )
+    assert "20% (± 10%) for groups that do not differ, where a test gives 5%" in warning
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        (Goal("narrower", "beta", width=0.15), "no effect that could be absent"),
+        (Goal("excludes", "effort", value=0.1), "effort can have the same value in many ways"),
+    ],
+)
+def test_what_has_no_effect_to_be_absent_says_why(goal, words):
+    study = make_study(goals=(goal,), quantities=(Quantity.from_formula("effort", "1 - beta"),), fidelity="information")
+    evaluation = evaluate_design(study, TWO_LEVELS, cache=NOWHERE)
+    (described,) = evaluation.as_dict()["power"].values()
+    assert described["when_absent"] is None
+    assert words in described["absent"]
+    warned = [sentence for sentence in find_verdict([evaluation]) if "false-positive rate is not known" in sentence]
+    assert len(warned) == (goal.kind == "excludes")
+
+
+def test_an_effect_that_no_participant_can_lack_is_as_small_as_actors_know():
+    study = make_study(cost="linex", population=Population(), goals=(Goal("excludes", "alpha"),))
+    absence = remove_effect(study, TWO_LEVELS, study.goals[0])
+    assert absence.study.population.priors["alpha"] == Constant(0.05)
+    assert absence.words == "alpha is 0.05 for everybody, the nearest to 0 that actors know"
+
+
+def test_an_effect_that_a_block_has_is_absent_from_the_block():
+    low, high = TWO_LEVELS.conditions
+    blocks = (low, dataclasses.replace(high, population={"beta": Constant(0.7)}))
+    design = dataclasses.replace(TWO_LEVELS, conditions=blocks)
+    absence = remove_effect(make_study(), design, Goal("excludes", "beta"))
+    assert absence.design.conditions[1].population == {"beta": Constant(1.0)}
+    assert absence.design.conditions[0] == low
+    assert absence.study.population.priors["beta"] == Constant(1.0)
+
+
+def test_power_without_fits_says_nothing():
+    nothing = PowerScore(*UNDEFINED, UNDEFINED, "beta is 1 for everybody", 0.06)
+    assert warn_of_power("two-levels", (Goal("excludes", "beta"),), {"beta is not neutral": nothing}) == []
+    assert nothing.as_dict()["when_absent"] == {"value": None, "mcse": None}
 
 
 def test_designs_are_varied_in_one_thing():

@@ -29,8 +29,10 @@ def write_tiles(evaluation: Evaluation) -> str:
         tiles.append(
             (f"{found.prior_cost['confounding'].value:.1f} ×", "less certain about the cost than with a known prior")
         )
-    for goal, score in list(evaluation.power.items())[:1]:
-        tiles.append((_short(score, percent=True), f"power: {escaping.escape(goal)}"))
+    for goal, power in list(evaluation.power.items())[:1]:
+        absent = power.when_absent
+        without = "" if absent is None else f" (without the effect: {_short(absent, percent=True)})"
+        tiles.append((_short(power.present, percent=True), f"power: {escaping.escape(goal)}{without}"))
     cells = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
     return f'<div class="tiles">{cells}</div>'
 
