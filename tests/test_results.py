@@ -40,13 +40,13 @@ def check_presentation(result, *, contains, columns):
 
 
 def test_an_evaluation_shows_itself(evaluated):
-    columns = ("design", "quantity", "metric", "value", "mcse")
+    columns = ("design", "quantity", "metric", "value", "mcse", "status")
     check_presentation(evaluated, contains=("two-levels", "RMSE of β", "50 data sets each"), columns=columns)
     check_presentation(evaluated.evaluations[0], contains=("one-level-low", "RMSE of β"), columns=columns)
 
 
 def test_the_frame_of_an_evaluation_has_its_scores(evaluated):
-    frame = evaluated.to_frame().set_index(["design", "quantity", "metric"])
+    frame = evaluated.to_frame().set_index(["design", "quantity", "metric"]).drop(columns="status")
     assert frame.index.is_unique
     for evaluation in evaluated.evaluations:
         name = evaluation.design.name

@@ -77,10 +77,11 @@ def _as_table(result: "SweepResult") -> Table:
     quantities = list(dict.fromkeys(name for evaluation in evaluations for name in evaluation["recovery"]))
     for name in result.grid.along:
         table.add_column(name, justify="right")
+    table.add_column("status")
     for title in (*(f"P({goal})" for goal in goals), *(f"RMSE of {name}" for name in quantities), "failed"):
         table.add_column(title, justify="right")
     for values, evaluation in result.points:
-        cells = [f"{value:g}" for value in values.values()]
+        cells = [*(f"{value:g}" for value in values.values()), evaluation.get("status", "-")]
         cells += [_cell(evaluation["power"].get(goal)) for goal in goals]
         cells += [_cell(evaluation["recovery"].get(name, {}).get("rmse")) for name in quantities]
         table.add_row(*cells, str(evaluation["convergence"]["failed"]))

@@ -40,6 +40,7 @@ h2 { font-size: 16px; margin: 2px 0 6px 0; font-weight: 600; }
 p { margin: 4px 0; }
 .muted { opacity: 0.72; }
 .good { color: var(--ds-good, #00795a); font-weight: 600; }
+.partly { font-weight: 600; }
 .bad { color: var(--ds-bad, #b34700); font-weight: 600; }
 .tiles { display: flex; flex-wrap: wrap; gap: 10px; }
 .tile { border: 1px solid var(--ds-line, #d9dee5); border-radius: 8px; padding: 8px 14px; flex: 1 1 110px; }

@@ -26,7 +26,7 @@ WITHOUT_EFFECT = (
     *(f"metrics/{name}.py" for name in ("base", "failed", "identifiability", "paired", "power", "recovery", "registry")),
     *(
         f"evaluate/{name}.py"
-        for name in ("verdict", "results", "overview", "study", "goals", "power_words", "curves", "preview")
+        for name in ("status", "verdict", "results", "overview", "study", "goals", "power_words", "curves", "preview")
     ),
 )
 

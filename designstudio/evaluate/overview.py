@@ -28,6 +28,7 @@ class Row(NamedTuple):
 def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
     """The numbers that matter most, with a column for each design."""
     rows = [
+        _row("status", (e.status.name for e in evaluations)),
         _row("trials", (str(e.design.num_trials) for e in evaluations)),
         _row("minutes", (f"{e.design.minutes:.1f}" for e in evaluations)),
     ]
@@ -70,7 +71,7 @@ def _tabulate_parts(metric: AbstractPosteriorMetric, evaluations: Sequence["Eval
 
 
 def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
-    """Every score of every design: columns design, quantity, metric, value, mcse.
+    """Every score of every design: columns design, quantity, metric, value, mcse, status.
 
     `quantity` is what the metric is of: a parameter or quantity, a pair of parameters (`mu_0, beta`), `prior_cost` or `all`
     parameters, a goal, or nothing for the design itself.
@@ -78,11 +79,11 @@ def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
     import pandas as pd  # noqa: PLC0415  (only tables need it)
 
     rows = [
-        (evaluation.design.name, quantity, metric, *score)
+        (evaluation.design.name, quantity, metric, *score, evaluation.status.name)
         for evaluation in evaluations
         for quantity, metric, score in _list_scores(evaluation)
     ]
-    return pd.DataFrame(rows, columns=["design", "quantity", "metric", "value", "mcse"])
+    return pd.DataFrame(rows, columns=["design", "quantity", "metric", "value", "mcse", "status"])
 
 
 def _list_scores(evaluation: "Evaluation") -> Iterator[tuple[str, str, Score]]:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
+from designstudio.evaluate.status import Status, find_status
 from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
@@ -57,6 +58,7 @@ class Evaluation(AbstractResult):
         is_cached: whether all of it was found, not computed.
         recovery: scores of every quantity.
         identifiability: what can be told apart.
+        status: what the design teaches about prior and cost, in one word, and why.
         convergence: how the fits went.
         power: chance to reach each goal, with its effect and without.
         calibration: whether ranks are uniform; None unless participants come from the prior that the fit assumes.
@@ -70,6 +72,7 @@ class Evaluation(AbstractResult):
     is_cached: bool
     recovery: dict[str, dict[str, Score]]
     identifiability: Identifiability
+    status: Status
     convergence: Convergence
     power: dict[str, PowerScore]
     calibration: xr.Dataset | None
@@ -111,6 +114,9 @@ class Evaluation(AbstractResult):
             "num_datasets": self.num_datasets,
             "minutes": self.design.minutes,
             "num_participants": self.design.num_participants,
+            "status": self.status.name,
+            "status_reason": self.status.sentence,
+            "status_is_clear": self.status.is_clear,
             "recovery": {name: scores_as_dict(scores) for name, scores in self.recovery.items()},
             "identifiability": self.identifiability.as_dict(),
             "power": {goal: score.as_dict() for goal, score in self.power.items()},
@@ -136,6 +142,8 @@ def score_evaluation(
     power: dict[str, PowerScore],
 ) -> Evaluation:
     """All scores of a design's summaries."""
+    of_prior, of_cost = list_prior_parameters(study), list_cost_parameters(study)
+    recovery = score_recovery(summaries)
     return Evaluation(
         study,
         design,
@@ -143,8 +151,9 @@ def score_evaluation(
         summaries,
         seconds,
         is_cached,
-        recovery=score_recovery(summaries),
-        identifiability=score_identifiability(summaries, list_prior_parameters(study), list_cost_parameters(study)),
+        recovery=recovery,
+        identifiability=score_identifiability(summaries, of_prior, of_cost),
+        status=find_status(summaries, recovery, of_prior, of_cost, interval=study.interval),
         convergence=check_convergence(summaries),
         power=power,
         calibration=score_calibration(list_ranks(summaries)) if study.population.follows_analysis else None,

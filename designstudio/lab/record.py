@@ -13,7 +13,7 @@ from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import identify_actor, list_software
 from designstudio.evaluate.goals import resolve_exclusion
-from designstudio.evaluate.verdict import MUCH_REMAINS, STRONG_CORRELATION
+from designstudio.evaluate.status import RULES
 from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
@@ -176,7 +176,7 @@ def _describe_decision(study: Study, model: BehaviorModel) -> dict[str, Any]:
         "interval": {"probability": study.interval, "kind": "equal-tailed"},
         "goals": [_describe_goal(goal, model) for goal in study.goals],
         "comparison_of_costs": COMPARISON if study.candidates else "none",
-        "confounded_if": {"correlation_at_least": STRONG_CORRELATION, "share_of_prior_left_at_least": MUCH_REMAINS},
+        "status_limits": {name: float(limit) for name, limit in dataclasses.asdict(RULES).items()},
     }
 
 

@@ -43,12 +43,14 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     decision = content["decision"]
     interval = f"{decision['interval']['kind']} interval of probability {decision['interval']['probability']!r}"
     sentences = [_describe_goal(goal, interval) for goal in decision["goals"]]
-    limits = decision["confounded_if"]
-    sentences.append(
-        "Prior and cost count as confounded if their posterior correlation is at least "
-        f"{limits['correlation_at_least']!r} and at least {limits['share_of_prior_left_at_least']!r} of the prior's "
-        "uncertainty is left in the weakest direction."
-    )
+    limits = decision["status_limits"]
+    sentences += [
+        f"A parameter of prior or cost counts as learned if its contraction is at least {limits['min_contraction']!r}, and "
+        f"as learned well from {limits['well_learned']!r} on.",
+        "Prior and cost count as confounded if the posterior correlation of a parameter of each is at least "
+        f"{limits['strong_correlation']!r} in size and at least {limits['much_remains']!r} of the prior's uncertainty is "
+        "left in the pair's weakest direction.",
+    ]
     return sentences if decision["goals"] else ["The study names no goals: success is estimation.", *sentences]
 
 

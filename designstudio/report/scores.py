@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from designstudio.core.durations import format_duration
+from designstudio.evaluate.status import RULES
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.metrics.registry import list_posterior_metrics, list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.formatting import format_number, format_score, name_quantity, name_symbol
+from designstudio.report.formatting import MISSING, format_number, format_score, name_quantity, name_symbol
 from designstudio.study import Study
 
 # By the names of designs, as `Evaluation.as_dict` has them.
@@ -67,6 +68,7 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
     rows = [
         (
             design,
+            evaluations[design].get("status", MISSING),
             format_score(one["prior_cost"].get("correlation")),
             format_score(one["prior_cost"].get("confounding")),
             format_score(one["information_gain"].get("prior_cost")),
@@ -78,6 +80,7 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
     ]
     columns = (
         "design",
+        "status",
         "prior-cost correlation",
         "confounding factor",
         "gain on prior and cost (nats)",
@@ -86,12 +89,13 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
         *(label for _, _, label in added),
     )
     caption = (
-        f"Can prior and cost be told apart? {ERROR} The correlation is the strongest in the posterior between a "
+        f"Can prior and cost be told apart? The status says what is learned about them; its limits are {_list_limits()}. "
+        f"{ERROR} The correlation is the strongest in the posterior between a "
         "parameter of the prior and one of the cost. The confounding factor says how many times less certain the cost "
         "is because the prior is unknown. The remaining share is that of the prior's sd in the direction that the "
         "data know worst."
     )
-    blocks: list[Block] = [make_table(columns, rows, caption)]
+    blocks: list[Block] = [make_table(columns, rows, caption, (0, 1))]
     names = list(dict.fromkeys(name for one in found.values() for name in one["confounding"]))
     for start in range(0, len(names), MOST_COLUMNS):
         part = names[start : start + MOST_COLUMNS]
@@ -104,6 +108,13 @@ def describe_identifiability(study: Study, evaluations: Evaluations) -> list[Blo
         Words(("The combination of parameters that the data know worst, in logarithms:",)),
         Words(tuple(directions), True),
     ]
+
+
+def _list_limits() -> str:
+    return (
+        f"a contraction of {RULES.min_contraction:g} (learned) and {RULES.well_learned:g} (learned well), and a correlation "
+        f"of {RULES.strong_correlation:g} with {RULES.much_remains:.0%} of the prior's sd left (confounded)"
+    )
 
 
 def _format_direction(study: Study, found: Mapping[str, Any]) -> str:

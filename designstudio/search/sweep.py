@@ -97,13 +97,13 @@ class SweepResult(AbstractResult):
         for values, evaluation in self.points:
             gain = evaluation["identifiability"]["information_gain"]["all"]
             cells = (format_score(score) for score in (gain, *(evaluation["power"].get(goal) for goal in goals)))
-            rows.append((", ".join(f"{value:g}" for value in values.values()), *cells))
+            rows.append((", ".join(f"{value:g}" for value in values.values()), evaluation.get("status", "-"), *cells))
         return Overview(
             title=self.question.title or "Sweep",
             facts=f"{grid.design} over {', '.join(grid.along)}; {len(self.points)} of {len(grid.points)} points, "
             f"{grid.num_datasets} data sets a point, fidelity {grid.fidelity}, "
             f"seed {self.question.seed}. ± is the Monte Carlo error.",
-            columns=(", ".join(grid.along), "information gain (nats)", *(f"P({goal})" for goal in goals)),
+            columns=(", ".join(grid.along), "status", "information gain (nats)", *(f"P({goal})" for goal in goals)),
             rows=tuple(rows),
             hint="All scores: .to_frame(). Figure: .plot().",
         )

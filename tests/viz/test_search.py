@@ -9,6 +9,7 @@ import pytest
 from designstudio.core.tables import read_csv
 from designstudio.errors import StudioError
 from designstudio.evaluate.results import Convergence, Evaluation
+from designstudio.evaluate.status import Status
 from designstudio.metrics.identifiability import score_identifiability
 from designstudio.metrics.monte_carlo import Score
 from designstudio.runs.search import add_best, write_search
@@ -80,7 +81,9 @@ def make_evaluation(design, sd):
     convergence = Convergence(40, 0, 0, 1.0, {})
     summaries = make_summaries(sd=sd, num_failed=0).assign_attrs(settings="{}", versions="{}")
     identifiability = score_identifiability(summaries, ("mu_0", "sigma_0"), ("beta",))
-    return Evaluation(make_study((RMSE,)), design, "nuts", summaries, 1.0, False, {}, identifiability, convergence, {}, None)
+    status = Status("partly", "mu_0 and beta are partly told apart", True)
+    study = make_study((RMSE,))
+    return Evaluation(study, design, "nuts", summaries, 1.0, False, {}, identifiability, status, convergence, {}, None)
 
 
 def make_study(objectives):

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.verdict import is_confounded
+from designstudio.evaluate.status import NO_ANSWER, PARTLY, TOLD_APART
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.viz.theme import label_quantities
+
+# How a status looks; all others are bad.
+MOODS = {TOLD_APART: "good", PARTLY: "partly"}
 
 
 def write_tiles(evaluation: Evaluation) -> str:
@@ -20,15 +23,14 @@ def write_tiles(evaluation: Evaluation) -> str:
         (f"{design.num_trials}", "trials a participant"),
         (f"{design.minutes:.1f} min", f"session of one of {design.num_participants} participants"),
     ]
-    if found.prior_cost:
-        correlation = found.prior_cost["correlation"]
-        mood = "bad" if is_confounded(evaluation) else "good"
-        word = "confounded" if mood == "bad" else "told apart"
-        tiles.append((f'<span class="{mood}" style="font-size:20px;opacity:1">{word}</span>', "prior and cost"))
-        tiles.append((f"{correlation.value:.2f}", "correlation of prior and cost"))
-        tiles.append(
-            (f"{found.prior_cost['confounding'].value:.1f} ×", "less certain about the cost than with a known prior")
-        )
+    status = evaluation.status.name
+    tiles.append(
+        (f'<span class="{MOODS.get(status, "bad")}" style="font-size:20px;opacity:1">{status}</span>', "prior and cost")
+    )
+    if found.prior_cost and status != NO_ANSWER:
+        correlation, confounding = (found.prior_cost[name].value for name in ("correlation", "confounding"))
+        tiles.append((f"{correlation:.2f}", "correlation of prior and cost"))
+        tiles.append((f"{confounding:.1f} ×", "less certain about the cost than with a known prior"))
     for goal, power in list(evaluation.power.items())[:1]:
         absent = power.when_absent
         without = "" if absent is None else f" (without the effect: {_short(absent, percent=True)})"

@@ -1,0 +1,158 @@
+"""The status of a design: what was learned comes first, and no better one is due to noise."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from designstudio.core.cache import BlockCache
+from designstudio.dashboard.parts.score_tables import write_tiles
+from designstudio.evaluate.results import score_evaluation
+from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.status import RULES, STATUSES, find_status
+from designstudio.evaluate.study import evaluate_study
+from designstudio.evaluate.verdict import find_verdict
+from designstudio.metrics.monte_carlo import Score
+from designstudio.model.priors import Constant
+from designstudio.study import Analysis, Goal, Known, Population
+from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
+from tests.metrics.make_summaries import make_covariances
+
+NOWHERE = BlockCache(None)
+NAMES = ("mu_0", "beta")
+
+
+def decide(contraction=(0.95, 0.95), correlation=0.0, *, error=0.0, coverage=0.94, num=100, num_failed=0, names=NAMES):
+    """The status of posteriors with these contractions of two parameters, in both scales, and this correlation."""
+    sds = np.sqrt(1 - np.asarray(contraction))
+    # Data sets that differ by so much that the mean contraction has this error.
+    wiggle = error * math.sqrt(num - 1) * np.where(np.arange(num) % 2, 1.0, -1.0)
+    covariances = [np.outer(sds, sds) * [[1, correlation], [correlation, 1]] - np.diag([w, 0.0]) for w in wiggle]
+    summaries = make_covariances(names, covariances, np.eye(2), is_good=np.arange(num) >= num_failed)
+    summaries["reason"] = ("dataset", np.where(np.arange(num) < num_failed, "Pareto k-hat 2.0", ""))
+    scores = {"coverage": Score(coverage, 0.02)}
+    recovery = {name: {"contraction": Score(c, error), **scores} for name, c in zip(names, contraction, strict=True)}
+    return find_status(summaries, recovery, ("mu_0", "sigma_0"), ("beta",), interval=0.94)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        ("told apart", {}),
+        ("not learned", {"contraction": (0.95, 0.03)}),
+        ("not learned", {"contraction": (0.3, 0.95)}),
+        ("confounded", {"contraction": (0.2, 0.1), "correlation": -0.97}),
+        ("partly", {"correlation": -0.9}),
+        ("partly", {"contraction": (0.95, 0.6)}),
+        ("partly", {"coverage": 0.3}),
+        ("partly", {"coverage": math.nan}),
+        ("partly", {"num_failed": 20}),
+        ("no answer", {"num_failed": 60}),
+        ("no answer", {"num_failed": 100}),
+        ("no answer", {"num": 10, "num_failed": 6}),
+        ("no answer", {"contraction": (0.95, math.nan)}),
+    ],
+)
+def test_a_status_says_what_was_learned(expected, changes):
+    status = decide(**changes)
+    assert status.name == expected, status.reason
+    assert "nan" not in status.sentence
+
+
+def test_a_better_status_is_never_due_to_noise():
+    for limit, below, above in (
+        (RULES.min_contraction, "not learned", "partly"),
+        (RULES.well_learned, "partly", "told apart"),
+    ):
+        for error in (0.001, 0.01):
+            assert decide(contraction=(limit + 3 * error, 0.95), error=error).name == above
+            close = decide(contraction=(limit + error, 0.95), error=error)
+            assert close.name == below
+            assert not close.is_clear
+            assert "within the Monte Carlo error of a limit" in close.reason
+            assert decide(contraction=(limit - 3 * error, 0.95), error=error).is_clear
+
+
+def test_a_posterior_that_follows_a_skewed_prior_to_where_it_is_narrow_has_learned_nothing():
+    summaries = make_covariances(NAMES, [np.diag([0.05, 0.98])] * 20, np.eye(2))
+    good = {"contraction": Score(0.95, 0.01), "coverage": Score(0.94, 0.02)}
+    status = find_status(summaries, dict.fromkeys(NAMES, good), ("mu_0",), ("beta",), interval=0.94)
+    assert status.name == "not learned"
+    assert "beta (contraction 0.02" in status.reason
+
+
+def test_without_a_pair_the_status_is_about_what_is_free():
+    assert decide(names=("mu_0", "sigma_0")).name == "told apart"
+    assert "no pair to confound" in decide(names=("mu_0", "sigma_0")).reason
+    assert decide(names=("mu_0", "sigma_0"), correlation=0.95).name == "told apart"
+    assert decide(names=("mu_0", "sigma_r"), contraction=(0.95, 0.1)).name == "told apart"
+    assert decide(names=("sigma", "sigma_r"), contraction=(0.95, 0.1)).name == "not learned"
+
+
+GAMMA = {
+    "cost": "inverted_gaussian",
+    "population": Population({n: Constant(v) for n, v in {**TRUTH, "gamma": 2.5}.items() if n != "beta"}),
+}
+ALPHA = {
+    "cost": "linex",
+    "population": Population({n: Constant(v) for n, v in {**TRUTH, "alpha": 0.5}.items() if n != "beta"}),
+}
+
+
+@pytest.mark.parametrize("changes", [GAMMA, ALPHA], ids=["gamma of inverted_gaussian", "alpha of linex"])
+def test_a_cost_about_which_the_data_say_nothing_is_not_told_from_the_prior(changes):
+    evaluation = evaluate_design(make_study(**changes), ONE_LEVEL, fidelity="information", cache=NOWHERE)
+    (name,) = {"gamma", "alpha"} & set(evaluation.recovery)
+    assert evaluation.recovery[name]["contraction"].value < 0.2
+    assert evaluation.status.name == "not learned"
+    assert not any("told apart" in sentence for sentence in find_verdict([evaluation]))
+    assert 'class="good"' not in write_tiles(evaluation)
+    assert 'class="bad"' in write_tiles(evaluation)
+
+
+@pytest.fixture(scope="module")
+def failed():
+    """An evaluation with goals all of whose fits have failed."""
+    study = make_study(goals=(Goal("excludes", "beta"),))
+    summaries = evaluate_design(study, TWO_LEVELS, fidelity="information", cache=NOWHERE).summaries
+    summaries["is_good"][:] = False
+    summaries["reason"] = ("dataset", np.full(summaries.sizes["dataset"], "Pareto k-hat 2.0"))
+    return score_evaluation(study, TWO_LEVELS, "importance", summaries, seconds=1.0, is_cached=False, power={})
+
+
+def test_there_is_no_verdict_without_fits_and_no_nan_in_a_sentence(failed):
+    assert failed.status.name == "no answer"
+    sentences = find_verdict([failed, failed])
+    assert sentences == [f"two-levels: {failed.status.reason}."] * 2
+    assert "100 of 100 fits failed (most often: Pareto k-hat 2.0)" in sentences[0]
+    for text in (*sentences, write_tiles(failed), repr(failed)):
+        assert "nan" not in text
+    assert json.loads(json.dumps(failed.as_dict(), allow_nan=False))["status"] == "no answer"
+
+
+def test_a_tile_is_green_only_for_told_apart(failed):
+    for name in STATUSES:
+        tile = write_tiles(failed.__class__(**{**failed.__dict__, "status": failed.status._replace(name=name)}))
+        assert ('class="good"' in tile) == (name == "told apart")
+        assert f">{name}<" in tile
+
+
+def test_table_frame_and_json_show_the_same_status():
+    result = evaluate_study(make_study(), fidelity="information", cache=NOWHERE)
+    names = [evaluation.status.name for evaluation in result.evaluations]
+    assert names == ["confounded", "partly"]
+    record = result.as_dict()["designs"]
+    assert [design["status"] for design in record] == names
+    for evaluation, design in zip(result.evaluations, record, strict=True):
+        assert design["status_reason"] == evaluation.status.sentence
+        assert design["status_reason"].endswith(".")
+    assert result.overview().rows[0] == ("status", *names)
+    assert list(result.to_frame().groupby("design", sort=False)["status"].first()) == names
+
+
+def test_a_known_prior_leaves_only_the_cost_to_learn():
+    known = Analysis(known=dict.fromkeys(("sigma", "mu_0", "sigma_0"), Known()))
+    evaluation = evaluate_design(make_study(analysis=known), ONE_LEVEL, fidelity="information", cache=NOWHERE)
+    assert evaluation.status.name == "told apart"
+    assert evaluation.status.reason.startswith("beta can be learned: contraction")
