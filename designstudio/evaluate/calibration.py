@@ -14,8 +14,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from designstudio.core.memory import check_memory
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
+from designstudio.evaluate.limits import ADVICE, estimate_bytes
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import fractional_ranks, score_calibration
@@ -93,6 +95,11 @@ def calibrate(
         progress: called after every batch.
     """
     settings = FitSettings(keeps_log_likelihood=False) if settings is None else settings
+    check_memory(
+        estimate_bytes(model, num_datasets, num_trials, settings),
+        f"A calibration with {num_trials:,} trials in each condition and {num_datasets:,} data sets",
+        ADVICE,
+    )
     people_key, stimulus_key, noise_key = jax.random.split(jax.random.key(seed), 3)
     participants = draw_participants(model, num_datasets, key=people_key)
     stimuli = draw_stimuli(num_datasets, model.num_conditions, num_trials, low=low, high=high, key=stimulus_key)

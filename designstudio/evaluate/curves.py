@@ -1,6 +1,7 @@
 """Power along a design variable: what more trials, more participants or other stimuli would buy."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.run import evaluate_design
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
@@ -105,6 +107,21 @@ def vary_design(design: Design, variable: str, value: float) -> Design:
     return dataclasses.replace(design, conditions=tuple(conditions))
 
 
+def check_values(variable: str, values: Sequence[float]) -> None:
+    """Refuse values along which nothing can be traced.
+
+    Raises:
+        StudioError: if there are none, if one appears twice, or if one is no finite number.
+    """
+    if not values:
+        raise StudioError(f"Give at least one value of {variable}.")
+    for value in values:
+        if not math.isfinite(value):
+            raise StudioError(f"{variable} must be finite numbers, but {value:g} was given.")
+        if list(values).count(value) > 1:
+            raise StudioError(f"The value {value:g} of {variable} appears twice: give each once.")
+
+
 def trace_power(
     study: Study,
     design: Design,
@@ -123,16 +140,17 @@ def trace_power(
     """
     if not study.goals:
         raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
-    if not values:
-        raise StudioError(f"Give at least one value of {variable}.")
+    check_values(variable, values)
+    designs = [vary_design(design, variable, value) for value in values]
+    check_designs(study, designs, fidelity=fidelity, num_datasets=num_datasets)
     num_each = study.num_datasets if num_datasets is None else num_datasets
     counter = Counter(progress, len(values) * num_each)
     powers = [
         evaluate_design(
-            study, vary_design(design, variable, value), fidelity=fidelity, num_datasets=num_datasets, cache=cache,
+            study, varied, fidelity=fidelity, num_datasets=num_datasets, cache=cache,
             progress=counter.of_part(place * num_each),
         ).power
-        for place, value in enumerate(values)
+        for place, varied in enumerate(designs)
     ]  # fmt: skip
     goals = list(powers[0])
     table = np.array([[[power[goal].value, power[goal].mcse] for power in powers] for goal in goals])
@@ -160,6 +178,7 @@ def map_power(
     Returns:
         `value` and `mcse` over (goal, participants, trials).
     """
+    check_values("participants", participants)
     num_each = len(trials) * (study.num_datasets if num_datasets is None else num_datasets)
     counter = Counter(progress, len(participants) * num_each)
     rows = [

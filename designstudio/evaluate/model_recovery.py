@@ -8,10 +8,12 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.memory import check_memory
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.evaluate.fingerprint import fingerprint_design
+from designstudio.evaluate.limits import ADVICE, estimate_bytes
 from designstudio.inference.run import fit_datasets
 from designstudio.metrics.comparison import ModelRecovery, leave_one_out, score_model_recovery
 from designstudio.model.costs import get_cost
@@ -42,6 +44,13 @@ def recover_models(
     """
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
     cache = BlockCache.default() if cache is None else cache
+    model = study.analysis.build_model(study.load_actor(study.cost), design)
+    most = max(condition.num_trials for condition in design.conditions)
+    check_memory(
+        estimate_bytes(model, num_datasets, most, FIT_SETTINGS[COMPARISON]),
+        f"Model recovery with {design.num_trials:,} trials for {num_datasets:,} data sets",
+        ADVICE,
+    )
     pairs = [(simulated, fitted) for simulated in study.candidates for fitted in study.candidates]
     elpd, counter = {}, Counter(progress, len(pairs) * num_datasets)
     for place, (simulated, fitted) in enumerate(pairs):

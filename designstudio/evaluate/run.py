@@ -14,6 +14,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
 from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.goals import score_goals
+from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.study import FIDELITIES, Study
 from designstudio.study.design import Design
@@ -48,6 +49,7 @@ def evaluate_design(
     cache = BlockCache.default() if cache is None else cache
     # Information takes less time than reading it back would.
     cache = BlockCache(None, cache.block_size) if fidelity == "information" else cache
+    check_designs(study, [design], fidelity=fidelity, num_datasets=num_datasets, block_size=cache.block_size)
     work = _summarize_blocks(study, design, fidelity, first, num_datasets, cache, progress)
 
     made: list[tuple[Study, Design, xr.Dataset]] = []

@@ -7,6 +7,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
+from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.results import Evaluation
@@ -78,6 +79,8 @@ def evaluate_study(
             "The study names no designs to evaluate: add [[designs]], or look for some with designstudio search."
         )
     cache = BlockCache.default() if cache is None else cache
+    # All of them first: a refusal should not come after hours of work on the others.
+    check_designs(study, study.designs, fidelity=fidelity, num_datasets=num_datasets, block_size=cache.block_size)
     num_each = study.num_datasets if num_datasets is None else num_datasets
     counter = Counter(progress, len(study.designs) * num_each)
     evaluations: list[Evaluation] = []

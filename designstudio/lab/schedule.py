@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from designstudio.core.memory import check_memory
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.experiment import place_stimuli, prepare_experiment, simulate_experiment
 from designstudio.lab.labels import check_labels
@@ -21,6 +22,8 @@ from designstudio.study.design import Design
 
 BLOCKED, INTERLEAVED = "blocked", "interleaved"
 ORDERS = (BLOCKED, INTERLEAVED)
+# Of a trial in a list and in the text of its files.
+BYTES_A_TRIAL = 1500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +136,9 @@ def make_schedule(
     num_participants = design.num_participants if num_participants is None else num_participants
     if num_participants < 1:
         raise StudioError(f"A schedule needs at least 1 participant, but {num_participants} was given.")
+    num_trials = num_participants * design.num_trials
+    what = f"Lists of {design.num_trials:,} trials for {num_participants:,} participants"
+    check_memory(num_trials * BYTES_A_TRIAL, what, "ask for fewer of them at a time")
     check_labels(design)
     lists = (list_trials(study, design, options, number) for number in range(num_participants))
     return Schedule(study, design, options, tuple(lists))

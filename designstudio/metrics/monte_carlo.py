@@ -52,6 +52,8 @@ class MetricEstimate(NamedTuple):
 MOST_DIGITS = 4
 # Data sets without which the jackknife has nothing to say.
 FEWEST = 3
+# Weights that are in memory at once, 32 MB of them.
+MOST_WEIGHTS = 4_000_000
 UNDEFINED = Score(math.nan, math.nan)
 
 
@@ -87,10 +89,20 @@ def score_jackknife(statistic: Callable[[Weights], Float[np.ndarray, " repeat"]]
 def estimate_by_jackknife(statistic: Callable[[Weights], Float[np.ndarray, " repeat"]], num_datasets: int) -> MetricEstimate:
     """The same with the pseudo-value of each data set."""
     value = float(statistic(np.ones((1, num_datasets)))[0])
-    left_out = statistic(np.ones((num_datasets, num_datasets)) - np.eye(num_datasets))
+    # A few rows at a time: all of them together would need memory for the square of the number of data sets.
+    size = max(1, MOST_WEIGHTS // num_datasets)
+    left_out = np.concatenate([statistic(_leave_out(num_datasets, first, size)) for first in range(0, num_datasets, size)])
     spread = np.sum((left_out - left_out.mean()) ** 2)
     error = math.sqrt(spread * (num_datasets - 1) / num_datasets)
     return MetricEstimate(Score(value, error), num_datasets * value - (num_datasets - 1) * left_out)
+
+
+def _leave_out(num_datasets: int, first: int, size: int) -> Weights:
+    """Rows of weights that leave out one data set each, up to `size` of them from the `first` on."""
+    rows = np.arange(first, min(first + size, num_datasets))
+    weights = np.ones((len(rows), num_datasets))
+    weights[np.arange(len(rows)), rows] = 0.0
+    return weights
 
 
 def weighted_mean(weights: Weights, values: Float[np.ndarray, " dataset"]) -> Float[np.ndarray, " repeat"]:

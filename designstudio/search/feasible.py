@@ -2,13 +2,19 @@
 
 import numpy as np
 
+from designstudio.core.memory import check_memory
 from designstudio.errors import StudioError
+from designstudio.evaluate.limits import check_designs
 from designstudio.metrics import AbstractDesignMetric
 from designstudio.search.designs import Parameters, build_design, list_distributions, place_parameters
-from designstudio.study import Constraint, Objective, SearchPlan
+from designstudio.study import Constraint, Objective, SearchPlan, Study
 from designstudio.study.design import Design
 
 NUM_TRIED = 4096
+# Random designs of which the longest must fit into memory.
+NUM_WEIGHED = 64
+# Of a design that is screened: its parameters, and the random numbers among which they were found.
+BYTES_A_SCREENED = 3000
 
 
 def measure_design(objective: Objective, design: Design) -> float:
@@ -70,6 +76,19 @@ def check_feasible(plan: SearchPlan) -> None:
             )
     labels = " and ".join(f"'{constraint.label}'" for constraint in constraints)
     raise StudioError(f"No design of the search space meets {labels} together: loosen one of them or widen the space.")
+
+
+def check_size(question: Study, plan: SearchPlan) -> None:
+    """Refuse a space whose longest designs do not fit into memory, as far as a few random ones show, and too wide a screen.
+
+    Raises:
+        StudioError: saying what would be needed.
+    """
+    check_memory(plan.num_screened * BYTES_A_SCREENED, f"A screen of {plan.num_screened:,} designs", "screen fewer")
+    drawn = (find_design(plan, parameters) for parameters in draw_feasible(plan, np.random.default_rng(0), NUM_WEIGHED))
+    longest = max((design for design in drawn if design is not None), key=lambda design: design.num_trials)
+    check_designs(question, [longest], fidelity=plan.fidelity, num_datasets=plan.num_datasets, block_size=plan.block_size)
+    check_designs(question, [longest], fidelity=plan.verify_fidelity, num_datasets=plan.num_fresh)
 
 
 def _list_constraints(plan: SearchPlan) -> list[Constraint]:

@@ -1,6 +1,7 @@
 """Run a search, alone or with several workers; stop and go on at any time."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.progress import Progress, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.search.estimates import list_objectives
-from designstudio.search.feasible import check_feasible
+from designstudio.search.feasible import check_feasible, check_size
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
 from designstudio.search.folder import RunFolder
 from designstudio.search.importance import rank_variables
@@ -28,6 +29,8 @@ from designstudio.study import Study
 
 # Best designs that are shown while searching.
 NUM_SHOWN = 5
+# Samplers look at all earlier candidates for each new one.
+MOST_CANDIDATES = 100_000
 SCREENING, SEARCHING, VERIFYING = "screening", "searching", "verifying finalists"
 DESIGNS = "designs"
 
@@ -44,7 +47,12 @@ class Budget:
             raise StudioError("A search takes either a number of candidates or a number of minutes.")
         if self.num_candidates is not None and self.num_candidates < 1:
             raise StudioError(f"A search needs at least 1 candidate, but {self.num_candidates} was given.")
-        if self.minutes is not None and not self.minutes > 0:
+        if self.num_candidates is not None and self.num_candidates > MOST_CANDIDATES:
+            raise StudioError(
+                f"A search takes up to {MOST_CANDIDATES:,} candidates, but {self.num_candidates:,} was given: say "
+                "instead how many minutes it may take."
+            )
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise StudioError(f"A search needs more than 0 minutes, but {self.minutes:g} was given.")
 
 
@@ -85,6 +93,7 @@ def run_search(
     plan = get_plan(question)
     check_sampler(plan, len(list_objectives(question)))
     check_feasible(plan)
+    check_size(question, plan)
     check_workers(num_workers, source)
     at = RunFolder(Path(folder))
     opened = begin_run(at, name_search(question), storage, must_exist=must_exist, heartbeat=heartbeat)

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import vary_design
+from designstudio.evaluate.curves import check_values, vary_design
 from designstudio.evaluate.fingerprint import describe_question
+from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.run import evaluate_design
 from designstudio.search.folder import RunFolder
 from designstudio.search.job import AbstractJob, Callback
@@ -205,11 +207,14 @@ def run_sweep(
     Raises:
         StudioError: before anything is written, if a point is impossible or the storage cannot be reached.
     """
+    num_points = math.prod(len(values) for values in grid.along.values())
+    if not 1 <= num_points <= MOST_POINTS:
+        raise StudioError(f"A sweep takes 1 to {MOST_POINTS} points, but {num_points} were given.")
+    for variable, values in grid.along.items():
+        check_values(variable, values)
     points = grid.points
-    if not 1 <= len(points) <= MOST_POINTS:
-        raise StudioError(f"A sweep takes 1 to {MOST_POINTS} points, but {len(points)} were given.")
-    for point in points:
-        grid.build(question, point)
+    designs = [grid.build(question, point) for point in points]
+    check_designs(question, designs, fidelity=grid.fidelity, num_datasets=grid.num_datasets)
     check_workers(num_workers, source)
     at = RunFolder(Path(folder))
     name = f"{slugify(question)}-sweep-{fingerprint({**describe_question(question), SWEEP: as_plain(grid)})[:10]}"

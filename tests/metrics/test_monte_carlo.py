@@ -9,6 +9,7 @@ import pytest
 from designstudio.metrics.monte_carlo import (
     UNDEFINED,
     Score,
+    estimate_by_jackknife,
     score_jackknife,
     score_mean,
     score_share,
@@ -99,3 +100,12 @@ def test_undefined_numbers_are_null_in_json():
 )
 def test_a_score_is_written_to_the_digit_of_its_error(value, mcse, text):
     assert str(Score(value, mcse)) == text
+
+
+def test_the_jackknife_is_the_same_in_parts(monkeypatch):
+    values = np.random.default_rng(3).normal(size=50)
+    whole = estimate_by_jackknife(lambda weights: weighted_mean(weights, values) ** 2, 50)
+    monkeypatch.setattr("designstudio.metrics.monte_carlo.MOST_WEIGHTS", 7 * 50)
+    parts = estimate_by_jackknife(lambda weights: weighted_mean(weights, values) ** 2, 50)
+    np.testing.assert_allclose(parts.pseudo_values, whole.pseudo_values, rtol=1e-12)
+    assert parts.score == pytest.approx(whole.score)
