@@ -1,4 +1,4 @@
-"""Model recovery: simulate each candidate cost, fit all of them, and see which wins."""
+"""Model recovery: simulate each candidate cost, fit all of them, and see which wins, if any does."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -52,13 +52,20 @@ def recover_models(
         ADVICE,
     )
     pairs = [(simulated, fitted) for simulated in study.candidates for fitted in study.candidates]
-    elpd, counter = {}, Counter(progress, len(pairs) * num_datasets)
+    found, counter = [], Counter(progress, len(pairs) * num_datasets)
     for place, (simulated, fitted) in enumerate(pairs):
-        elpd[simulated, fitted] = _compute_elpd(pair_study(study, simulated, fitted), design, num_datasets, cache)
+        pair = pair_study(study, simulated, fitted)
+        found.append(compare_pair(pair, design, num_datasets=num_datasets, cache=cache))
         counter.report((place + 1) * num_datasets, f"{design.name}, {simulated} fitted by {fitted}")
-    table = [[elpd[simulated, fitted] for fitted in study.candidates] for simulated in study.candidates]
-    coords = {"simulated": list(study.candidates), "fitted": list(study.candidates)}
-    return score_model_recovery(xr.DataArray(np.array(table), dims=("simulated", "fitted", "dataset"), coords=coords))
+    costs = list(study.candidates)
+    arrays = {
+        name: (
+            ("simulated", "fitted", "dataset"),
+            np.reshape([loo[name].values for loo in found], (len(costs), len(costs), -1)),
+        )
+        for name in ("elpd", "mcse", "khat")
+    }
+    return score_model_recovery(xr.Dataset(arrays, {"simulated": costs, "fitted": costs}))
 
 
 def pair_study(study: Study, simulated: str, fitted: str) -> Study:
@@ -78,21 +85,43 @@ def pair_study(study: Study, simulated: str, fitted: str) -> Study:
     return study.replace(cost=fitted, population=population, analysis=analysis, goals=(), quantities=())
 
 
-def _compute_elpd(study: Study, design: Design, num_datasets: int, cache: BlockCache) -> np.ndarray:
-    """Predictive density of every data set; NaN where the fit failed."""
-    key = fingerprint_design(study, design, COMPARISON)
+def compare_pair(
+    study: Study, design: Design, *, num_datasets: int, cache: BlockCache, fit_seed: int | None = None
+) -> xr.Dataset:
+    """Leave-one-out of every data set: `elpd` (NaN where the fit failed), its Monte Carlo error `mcse`, the largest `khat`.
+
+    Args:
+        study: of one pair of costs; see `pair_study`.
+        design: one design.
+        num_datasets: how many.
+        cache: where finished work is kept.
+        fit_seed: of the fits' random numbers; by default the study's.
+    """
+    key = fingerprint_design(study, design, COMPARISON if fit_seed is None else f"{COMPARISON}, seed {fit_seed}")
     found = cache.load(key, BLOCK)
     if found is None or found.sizes["dataset"] < num_datasets:
         experiment = prepare_experiment(study, design, first=0, num_datasets=num_datasets)
         trials = simulate_experiment(study, design, experiment)
         posterior = fit_datasets(
-            experiment.fitted, trials, fixed=experiment.fixed, settings=FIT_SETTINGS[COMPARISON], seed=study.seed
+            experiment.fitted,
+            trials,
+            fixed=experiment.fixed,
+            settings=FIT_SETTINGS[COMPARISON],
+            seed=study.seed if fit_seed is None else fit_seed,
         )
-        loo = leave_one_out(posterior["log_likelihood"].to_dataset()["response"].values)
-        is_good = posterior["diagnostics"].to_dataset()["is_good"].values
-        found = xr.Dataset({"elpd": ("dataset", np.where(is_good, loo.elpd, np.nan)), "khat": ("dataset", loo.khat)})
+        diagnostics = posterior["diagnostics"].to_dataset()
+        is_good = diagnostics["is_good"].values
+        effective = np.maximum(diagnostics["ess"].values, 1.0)
+        loo = leave_one_out(posterior["log_likelihood"].to_dataset()["response"].values, effective)
+        found = xr.Dataset(
+            {
+                "elpd": ("dataset", np.where(is_good, loo.elpd, np.nan)),
+                "mcse": ("dataset", loo.mcse),
+                "khat": ("dataset", loo.khat),
+            }
+        )
         cache.save(key, BLOCK, found)
-    return found["elpd"].values[:num_datasets]
+    return found.isel(dataset=slice(num_datasets))
 
 
 def _keep(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:

@@ -97,12 +97,21 @@ def _list_ratios(ratios: dict[str, Score], evaluation: Evaluation) -> str:
 
 
 def _describe_candidates(name: str, recovery: ModelRecovery) -> str:
+    """How often the right cost wins, and how often none does."""
     costs = [str(cost) for cost in recovery.confusion["simulated"].values]
-    chances = {cost: recovery.chance_to_win(cost) for cost in costs}
-    parts = [f"{cost} in {chance.value:.0%} (± {chance.mcse:.0%})" for cost, chance in chances.items()]
-    undecided = int(recovery.num_undecided.sum())
-    left_out = f"; {undecided} data sets have no winner because a fit failed" if undecided else ""
-    return f"{name}: the right cost wins by leave-one-out: {', '.join(parts)} of the data sets{left_out}."
+    wins = _list_shares({cost: recovery.chance_to_win(cost) for cost in costs})
+    if not wins:
+        return f"{name}: which cost wins cannot be said: of every data set some cost's fit failed."
+    num_failed = int(recovery.counts["num_failed"].sum())
+    left_out = f"; {num_failed} data sets are left out because a fit failed" if num_failed else ""
+    open_ = _list_shares({cost: recovery.chance_to_be_undecided(cost) for cost in costs})
+    undecided = f" Undecided, within the Monte Carlo error of the fits: {open_}." if (recovery.undecided > 0).any() else ""
+    return f"{name}: the right cost wins by leave-one-out: {wins} of its data sets{left_out}.{undecided}"
+
+
+def _list_shares(chances: Mapping[str, Score]) -> str:
+    known = {cost: chance for cost, chance in chances.items() if not math.isnan(chance.value)}
+    return ", ".join(f"{cost} in {chance.value:.0%} (± {chance.mcse:.0%})" for cost, chance in known.items())
 
 
 def warn_about(evaluation: Evaluation) -> list[str]:

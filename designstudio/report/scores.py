@@ -5,6 +5,7 @@ from typing import Any
 
 from designstudio.core.durations import format_duration
 from designstudio.evaluate.status import RULES
+from designstudio.metrics.comparison import DEFAULT_RULE
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.metrics.registry import list_posterior_metrics, list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
@@ -210,9 +211,18 @@ def describe_model_recovery(evaluations: Evaluations) -> list[Block]:
         recovery = evaluation.get("model_recovery")
         if recovery:
             costs = list(next(iter(recovery["confusion"].values())))
-            rows = [(made, *(format_score(row.get(cost)) for cost in costs)) for made, row in recovery["confusion"].items()]
-            caption = f"{design}: share of data sets of the cost on the left that each cost wins by leave-one-out. {ERROR}"
-            blocks.append(make_table(("simulated", *costs), rows, caption))
+            # Earlier versions had a winner of every data set.
+            undecided = recovery.get("undecided", {})
+            rows = [
+                (made, *(format_score(row.get(cost)) for cost in costs), format_score(undecided.get(made)))
+                for made, row in recovery["confusion"].items()
+            ]
+            caption = (
+                f"{design}: share of data sets of the cost on the left that each cost wins by leave-one-out. Undecided: no "
+                f"cost is ahead of every other by more than {DEFAULT_RULE.num_errors:g} Monte Carlo errors of the fits, or "
+                f"a Pareto k-hat is above {DEFAULT_RULE.max_khat:g}. {ERROR}"
+            )
+            blocks.append(make_table(("simulated", *costs, "undecided"), rows, caption))
     return blocks
 
 

@@ -14,7 +14,7 @@ from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.evaluate.study import StudyResult
 from designstudio.fitting.files import load_fit
 from designstudio.fitting.results import EmpiricalFit
-from designstudio.metrics.comparison import ModelRecovery
+from designstudio.metrics.comparison import COUNTS, ModelRecovery
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
 from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
@@ -207,11 +207,21 @@ def _read_recovery(entry: Mapping[str, Any]) -> ModelRecovery:
         numbers = [[_number(cell if key is None else cell[key]) for cell in table[cost].values()] for cost in costs]
         return xr.DataArray(np.array(numbers), coords, ("simulated", "fitted"))
 
+    def list_costs(numbers: list[Any]) -> xr.DataArray:
+        return xr.DataArray(numbers, {"simulated": costs}, ("simulated",))
+
+    # Earlier versions named a winner of every data set that was fitted, and counted the others.
+    undecided = entry.get("undecided", {cost: {"value": 0.0, "mcse": 0.0} for cost in costs})
+    none = dict.fromkeys(costs, 0)
+    earlier = {**dict.fromkeys(COUNTS, none), "num_failed": entry.get("num_undecided", none)}
+    counts = entry if "undecided" in entry else earlier
     return ModelRecovery(
         tabulate(entry["confusion"], "value"),
         tabulate(entry["confusion"], "mcse"),
         tabulate(entry["inversion"]),
-        xr.DataArray([int(entry["num_undecided"][cost]) for cost in costs], {"simulated": costs}, ("simulated",)),
+        list_costs([_number(undecided[cost]["value"]) for cost in costs]),
+        list_costs([_number(undecided[cost]["mcse"]) for cost in costs]),
+        xr.Dataset({name: list_costs([int(counts[name][cost]) for cost in costs]) for name in COUNTS}),
     )
 
 

@@ -76,6 +76,11 @@ class Study:
         for cost in self.candidates:
             get_cost(cost)
         _refuse_repeated("candidate", self.candidates)
+        if len(self.candidates) == 1:
+            raise StudioError(
+                f"Data decide between two or more candidates, but only {self.candidates[0]!r} was given: name those that it "
+                "competes with, or leave candidates out."
+            )
         self.population.resolve(simulated)
         for design in self.designs:
             design.check_parameters([parameter.name for parameter in simulated.all_parameters])

@@ -17,6 +17,7 @@ from designstudio.errors import StudioError
 from designstudio.viz import figures, theme
 
 DIMS = ("simulated", "fitted")
+UNDECIDED = "undecided"
 # Inches of a cell, of the smallest and the largest table, and of a letter of its labels.
 CELL_INCHES, MIN_INCHES, MAX_INCHES, LETTER_INCHES = 0.5, 2.0, 4.0, 0.07
 # By the formula it would be 0.18, but thin white letters on strong colours read better than it says.
@@ -24,19 +25,23 @@ DARK_LUMINANCE = 0.24
 
 
 class Confusion(NamedTuple):
-    """Rows: the model that made the data; columns: the model that won. NaN where there is nothing to divide by."""
+    """Rows: the model that made the data; columns: the model that won. NaN where there is nothing to divide by.
+
+    If some data sets are undecided, these are the last of `fitted`, and a column of the confusion only.
+    """
 
     simulated: list[str]
     fitted: list[str]
     confusion: Float[np.ndarray, "simulated fitted"]
-    inversion: Float[np.ndarray, "simulated fitted"]
+    inversion: Float[np.ndarray, "simulated winner"]
 
 
-def compute_confusion(matrix: xr.DataArray) -> Confusion:
+def compute_confusion(matrix: xr.DataArray, undecided: xr.DataArray | None = None) -> Confusion:
     """Conditional probabilities from counts.
 
     Args:
         matrix: how many data sets of each `simulated` model each `fitted` model has won; shares are possible, too.
+        undecided: how many no model has won; the confusion has them as its last column.
 
     Raises:
         StudioError: if it has other dims, or negative entries.
@@ -46,13 +51,17 @@ def compute_confusion(matrix: xr.DataArray) -> Confusion:
             f"A confusion matrix has the dims {', '.join(DIMS)}, but {', '.join(map(str, matrix.dims))} were given."
         )
     counts = matrix.transpose(*DIMS).values.astype(float)
+    simulated, fitted = ([str(name) for name in matrix[dim].values] for dim in DIMS)
+    num_models = len(fitted)
+    if undecided is not None:
+        counts = np.column_stack([counts, undecided.sel(simulated=matrix["simulated"]).values])
+        fitted.append(UNDECIDED)
     if not (counts >= 0).all():
         raise StudioError("A confusion matrix holds counts or shares, but some entries are negative or missing.")
     confusion = _divide(counts, counts.sum(1, keepdims=True))
     # Equal numbers of all models, for inversion; a model without data sets takes no part.
-    inversion = _divide(confusion, np.nansum(confusion, 0, keepdims=True))
-    simulated, fitted = ([str(name) for name in matrix[dim].values] for dim in DIMS)
-    return Confusion(simulated, fitted, confusion, inversion)
+    won = confusion[:, :num_models]
+    return Confusion(simulated, fitted, confusion, _divide(won, np.nansum(won, 0, keepdims=True)))
 
 
 def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -62,6 +71,7 @@ def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 def draw_confusion(
     matrix: xr.DataArray,
     *,
+    undecided: xr.DataArray | None = None,
     title: str = "",
     kind: str = "cost",
     num_failed: int = 0,
@@ -71,12 +81,17 @@ def draw_confusion(
 
     Args:
         matrix: see `compute_confusion`.
+        undecided: how many data sets of each `simulated` model no model has won, in counts or shares like the matrix; they
+            get a column of the confusion.
         title: stands above the figure.
         kind: what is compared, for the axes.
         num_failed: data sets that are not in the matrix because their fits failed; the title counts them.
         num_datasets: all data sets; by default those of the matrix, if it holds counts, and the failed ones.
     """
-    simulated, fitted, *tables = compute_confusion(matrix)
+    simulated, fitted, *tables = compute_confusion(matrix, undecided)
+    if undecided is not None:
+        # Who made the data is asked of winners only.
+        tables[1] = np.column_stack([tables[1], np.full(len(simulated), np.nan)])
     rows, columns = ([name.replace("_", " ") for name in names] for names in (simulated, fitted))
     axes = measure_cells(len(rows), len(columns))
     headings = ("confusion: P(fitted | simulated)", "inversion: P(simulated | fitted)")

@@ -54,5 +54,5 @@ def draw_evaluation(result: StudyResult, examples: Mapping[str, Example]) -> dic
                 ranks, title=f"Calibration, {name}", symbols={quantity: label.symbol for quantity, label in symbols.items()}
             )
     for name, recovery in result.model_recovery.items():
-        figures[f"model_recovery_{name}"] = draw_confusion(recovery.confusion, title=name)
+        figures[f"model_recovery_{name}"] = draw_confusion(recovery.confusion, undecided=recovery.undecided, title=name)
     return figures

@@ -242,13 +242,15 @@ def compare_costs(out: Path, is_smoke: bool) -> None:
                 "matrix": label,
                 "simulated": cost,
                 **{str(f): f"{float(matrix.sel(simulated=cost, fitted=f)):.2f}" for f in matrix["fitted"].values},
-                "without a winner": int(recovery.num_undecided.sel(simulated=cost)),
+                "undecided": f"{recovery.chance_to_be_undecided(cost).value:.2f}" if label == "confusion" else "",
+                "fits failed": int(recovery.counts["num_failed"].sel(simulated=cost)),
             }
             for label, matrix in (("confusion", recovery.confusion), ("inversion", recovery.inversion))
             for cost in study.candidates
         ]
         write_csv(folder / f"{design.name}.csv", rows)
-        save_figure(draw_confusion(recovery.confusion, title=design.name), folder / f"{design.name}.png")
+        figure = draw_confusion(recovery.confusion, undecided=recovery.undecided, title=design.name)
+        save_figure(figure, folder / f"{design.name}.png")
 
 
 def _folder(out: Path, name: str) -> Path:

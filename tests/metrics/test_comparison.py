@@ -9,7 +9,8 @@ import xarray as xr
 from arviz_stats.base import array_stats
 from scipy import stats
 
-from designstudio.metrics.comparison import leave_one_out, score_model_recovery
+from designstudio.metrics.comparison import leave_one_out as leave_one_out_of
+from designstudio.metrics.comparison import score_model_recovery
 
 NUM_DATASETS, NUM_CHAINS, NUM_DRAWS, NUM_TRIALS = 6, 4, 250, 60
 COSTS = ["quadratic", "absolute", "linex"]
@@ -18,6 +19,12 @@ COSTS = ["quadratic", "absolute", "linex"]
 @pytest.fixture
 def rng():
     return np.random.default_rng(2017)
+
+
+def leave_one_out(log_likelihood):
+    """Of independent draws."""
+    num_draws = log_likelihood.shape[1] * log_likelihood.shape[2]
+    return leave_one_out_of(log_likelihood, np.full(len(log_likelihood), num_draws))
 
 
 def draw_regressions(rng, *, num_trials=NUM_TRIALS, outlier=0.0):
@@ -113,8 +120,10 @@ def test_data_sets_do_not_touch_each_other(rng):
         assert (alone.elpd[0], alone.khat[0]) == pytest.approx((together.elpd[k], together.khat[k]))
 
 
-def label(elpd, costs):
-    return xr.DataArray(elpd, dims=("simulated", "fitted", "dataset"), coords={"simulated": costs, "fitted": costs})
+def label(elpd, costs, mcse=0.0, khat=0.0):
+    arrays = {"elpd": elpd, "mcse": np.broadcast_to(mcse, elpd.shape), "khat": np.broadcast_to(khat, elpd.shape)}
+    coords = {"simulated": costs, "fitted": costs}
+    return xr.Dataset({name: (("simulated", "fitted", "dataset"), array) for name, array in arrays.items()}, coords)
 
 
 def make_elpd():
@@ -130,7 +139,8 @@ def test_confusion_and_inversion_by_hand():
     found = score_model_recovery(label(make_elpd(), COSTS))
     np.testing.assert_allclose(found.confusion, [[0.8, 0.2, 0], [0.3, 0.5, 0.2], [0.1, 0, 0.9]])
     np.testing.assert_allclose(found.inversion, [[8 / 12, 2 / 7, 0], [3 / 12, 5 / 7, 2 / 11], [1 / 12, 0, 9 / 11]])
-    np.testing.assert_array_equal(found.num_undecided, 0)
+    np.testing.assert_array_equal(found.undecided, 0)
+    np.testing.assert_array_equal(found.counts.to_dataarray(), 0)
     assert found.confusion.sel(simulated="absolute", fitted="quadratic").item() == pytest.approx(0.3)
     assert found.chance_to_win("linex").value == pytest.approx(0.9)
     assert (found.confusion_mcse > 0).all()
@@ -144,12 +154,53 @@ def test_rows_of_the_confusion_and_columns_of_the_inversion_sum_to_one(rng):
     np.testing.assert_allclose(found.confusion, 1 / 3, atol=0.08)
 
 
+@pytest.mark.parametrize("num_trials", [12, 60])
+def test_the_monte_carlo_error_is_the_spread_over_other_draws(rng, num_trials):
+    # The same data with thirty sets of draws: what differs is the error.
+    x = np.stack([np.ones(num_trials), rng.uniform(-1, 1.5, num_trials)], axis=1)
+    y = x @ [0.3, 0.6] + 0.25 * rng.normal(size=num_trials)
+    coefficients, (residual,), _, _ = np.linalg.lstsq(x, y)
+    size = (30, NUM_CHAINS, NUM_DRAWS)
+    variance = residual / rng.chisquare(num_trials - 2, size=size)
+    draws = coefficients + np.sqrt(variance)[..., None] * rng.multivariate_normal([0, 0], np.linalg.inv(x.T @ x), size=size)
+    found = leave_one_out(stats.norm.logpdf(y, draws @ x.T, np.sqrt(variance)[..., None]))
+    assert 0.7 < np.sqrt(np.mean(found.mcse**2)) / found.elpd.std(ddof=1) < 1.4
+
+
+def test_half_as_many_effective_draws_make_the_error_larger_by_the_root_of_two(rng):
+    _, _, log_likelihood = draw_regressions(rng)
+    all_of_them, half = (leave_one_out_of(log_likelihood, np.full(NUM_DATASETS, num)) for num in (1000, 500))
+    np.testing.assert_allclose(half.mcse, np.sqrt(2) * all_of_them.mcse)
+
+
+def test_a_lead_within_two_monte_carlo_errors_or_with_a_large_khat_is_undecided():
+    # Leads are 0.5: of two costs with an error of 0.2 each, that is 1.8 errors of the difference.
+    mcse = np.full((3, 3, 10), 0.1)
+    mcse[0, 0, :4], mcse[0, 1, :4], mcse[0, 2, 0] = 0.2, 0.2, 0.0
+    khat = np.zeros((3, 3, 10))
+    khat[1, 2, :3], khat[2, 0, 5], khat[2, 1, 6] = 0.71, np.nan, 0.69
+    found = score_model_recovery(label(make_elpd(), COSTS, mcse, khat))
+    np.testing.assert_array_equal(found.counts["num_close"], [4, 0, 0])
+    np.testing.assert_array_equal(found.counts["num_bad_khat"], [0, 3, 1])
+    np.testing.assert_allclose(found.undecided, [0.4, 0.3, 0.1])
+    np.testing.assert_allclose(found.confusion, [[0.4, 0.2, 0], [0.3, 0.2, 0.2], [0.1, 0, 0.8]])
+    np.testing.assert_allclose(found.confusion.sum("fitted") + found.undecided, 1)
+    assert found.as_dict()["num_close"] == {"quadratic": 4, "absolute": 0, "linex": 0}
+    assert found.as_dict()["undecided"]["absolute"]["value"] == pytest.approx(0.3)
+
+
+def test_costs_that_predict_the_same_are_hardly_ever_decided(rng):
+    # Two seeds of the fits differ by their errors alone.
+    elpd = np.repeat(rng.normal(size=(3, 1, 2000)), 3, axis=1) + 0.1 * rng.normal(size=(3, 3, 2000))
+    assert (score_model_recovery(label(elpd, COSTS, mcse=0.1)).undecided > 0.93).all()
+
+
 def test_the_inversion_is_bayes_rule_for_equally_likely_costs(rng):
     # Fewer data sets count for some costs, which does not make those costs less likely.
     elpd = rng.normal(size=(3, 3, 400)) + np.eye(3)[:, :, None]
     elpd[2, 0, 100:] = np.nan
     found = score_model_recovery(label(elpd, COSTS))
-    np.testing.assert_array_equal(found.num_undecided, [0, 0, 300])
+    np.testing.assert_array_equal(found.counts["num_failed"], [0, 0, 300])
     joint = found.confusion / 3
     np.testing.assert_allclose(found.inversion, joint / joint.sum("simulated"))
 
@@ -160,7 +211,7 @@ def test_a_data_set_that_one_cost_could_not_fit_has_no_winner_and_is_counted():
     elpd[1, 2, 0] = elpd[1, 2, 9] = np.nan
     elpd[2, :2, 9] = np.nan
     found = score_model_recovery(label(elpd, COSTS))
-    np.testing.assert_array_equal(found.num_undecided, [0, 2, 1])
+    np.testing.assert_array_equal(found.counts["num_failed"], [0, 2, 1])
     np.testing.assert_allclose(found.confusion, [[0.8, 0.2, 0], [3 / 8, 4 / 8, 1 / 8], [0, 0, 1]])
 
 
@@ -180,11 +231,13 @@ def test_tables_go_into_json_with_nulls_for_what_is_undefined():
     read = json.loads(json.dumps(score_model_recovery(label(elpd, COSTS)).as_dict(), allow_nan=False))
     assert read["inversion"]["linex"]["linex"] is None
     assert read["confusion"]["quadratic"]["quadratic"]["value"] == pytest.approx(0.8)
-    assert read["num_undecided"] == dict.fromkeys(COSTS, 0)
+    assert read["num_bad_khat"] == read["num_failed"] == dict.fromkeys(COSTS, 0)
+    # Where it would have won, the other two are equal.
+    assert read["num_close"] == {"quadratic": 0, "absolute": 2, "linex": 9}
 
 
 def test_without_any_winner_nothing_is_defined():
     found = score_model_recovery(label(np.full((3, 3, 10), np.nan), COSTS))
-    np.testing.assert_array_equal(found.num_undecided, 10)
+    np.testing.assert_array_equal(found.counts["num_failed"], 10)
     assert math.isnan(found.chance_to_win("linex").value)
     json.dumps(found.as_dict(), allow_nan=False)

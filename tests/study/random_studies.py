@@ -66,7 +66,7 @@ def make_random_study(seed):
         ),
         quantities=quantities,
         goals=goals,
-        candidates=tuple(some(rng, PAPER_COST_NAMES)),
+        candidates=() if len(compared := some(rng, PAPER_COST_NAMES)) == 1 else tuple(compared),
         fidelity=choose(rng, FIDELITIES),
         num_datasets=int(rng.integers(10, 1000)),
         interval=float(rng.uniform(0.5, 0.99)),

@@ -29,6 +29,7 @@ RATIO = Quantity.from_formula("ratio", "sigma_0 / sigma[0]")
         ({"designs": (ONE_LEVEL, ONE_LEVEL)}, "The design 'one' appears twice"),
         ({"quantities": (RATIO, RATIO)}, "The quantity 'ratio' appears twice"),
         ({"candidates": ("quadratic", "quadratic")}, "The candidate 'quadratic' appears twice"),
+        ({"candidates": ("quadratic",)}, "between two or more candidates, but only 'quadratic' was given"),
         ({"fidelity": "fast"}, r"Unknown fidelity 'fast'\. Available: information, importance, nuts"),
         ({"num_datasets": 9}, "at least 10 data sets, but 9 was given"),
         ({"interval": 0.4}, "at least 0.5 and below 1, but it is 0.4"),

@@ -55,6 +55,20 @@ def test_cells_hold_percentages():
     assert sorted(texts) == ["20%", "80%", "–", "–"]
 
 
+def test_undecided_data_sets_have_a_column_of_the_confusion_and_none_of_the_inversion(tmp_path):
+    undecided = xr.DataArray([10, 0], dims="simulated", coords={"simulated": COSTS[:2]})
+    matrix = make_matrix([[8, 2], [10, 30]])
+    table = compute_confusion(matrix, undecided)
+    assert table.fitted == [*COSTS[:2], "undecided"]
+    np.testing.assert_allclose(table.confusion, [[0.4, 0.1, 0.5], [0.25, 0.75, 0]])
+    np.testing.assert_allclose(table.inversion, [[0.4 / 0.65, 0.1 / 0.85], [0.25 / 0.65, 0.75 / 0.85]])
+    figure = draw_confusion(matrix, undecided=undecided)
+    texts = [[t for part in panel if part.group == "Labels" for t in part.dimension_values("text")] for panel in figure]
+    assert sorted(texts[0]) == ["0%", "10%", "25%", "40%", "50%", "75%"]
+    assert texts[1].count("–") == 2
+    assert not find_faults(figure, tmp_path, "fitted cost", "simulated cost")
+
+
 def test_failures_among_shares_need_the_number_of_data_sets():
     shares = make_matrix([[0.8, 0.2], [0.3, 0.7]])
     assert read_title(draw_confusion(shares, num_failed=2, num_datasets=100)) == "2 of 100 fits failed"

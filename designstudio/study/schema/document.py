@@ -43,7 +43,7 @@ def list_settings(folder: Path = Path()) -> tuple[Field, ...]:
         Field("datasets", whole(1, least=10), people, "num_datasets"),
         Field("interval", number(0, 1), "Probability of the reported intervals, at least 0.5."),
         Field("seed", whole(0), "The same seed gives the same results."),
-        Field("candidates", list_of(cost_kind(), "costs"), "Costs between which the data should decide."),
+        Field("candidates", list_of(cost_kind(), "costs"), "Two or more costs between which the data should decide."),
     )
 
 
