@@ -233,8 +233,7 @@ def plot(result: "AbstractResult", **options: Any) -> "hv.Layout":
     Raises:
         StudioError: if there is no such figure.
     """
-    from designstudio.viz.notebooks import enable_display  # noqa: PLC0415  (imports the plotting stack)
-    from designstudio.viz.plots import plot_result  # noqa: PLC0415
+    from designstudio.viz.plots import enable_display, plot_result  # noqa: PLC0415  (imports the plotting stack)
 
     enable_display()
     return plot_result(result, **options)

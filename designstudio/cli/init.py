@@ -15,7 +15,7 @@ def init_study(
 
     Example: designstudio init study.toml
     """
-    from designstudio.study.example import write_example  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.study.file import write_example  # noqa: PLC0415  (keeps `designstudio --help` fast)
 
     write_example(path, overwrite=force)
     typer.echo(f"Wrote {path}. Every line is explained in it; change what you like, then run")

@@ -14,7 +14,7 @@ from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.power import PowerScore
-from designstudio.metrics.recovery import score_recovery
+from designstudio.metrics.registry import score_recovery
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
 from designstudio.study.design import Design

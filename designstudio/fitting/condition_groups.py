@@ -4,9 +4,12 @@ A fit takes all data sets to have the same conditions, and holds the likelihood 
 fitted in condition groups: subjects with equally many conditions, each with their own conditions side by side, and no more
 of them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
 was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
+
+In place of the likelihood of every draw, each fit keeps how well it predicts every trial that it has not seen.
 """
 
 import dataclasses
+import operator
 from collections.abc import Iterator, Mapping
 
 import jax
@@ -14,14 +17,16 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.progress import Counter, ProgressCallback
-from designstudio.fitting.left_out import choose_num_draws, leave_out
 from designstudio.fitting.units import count_trials
+from designstudio.inference.batches import compute_pointwise, iterate_batches
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
+from designstudio.metrics.comparison import PointwiseLeaveOneOut, leave_each_out
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import bucket_size
+from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
 
 # Numbers in the log likelihood of a group: 400 MB, and some copies of it.
 LARGEST_GROUP = 100_000_000
@@ -29,6 +34,10 @@ LARGEST_GROUP = 100_000_000
 SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
 # A stream of random numbers of its own, for what the data say nothing about.
 PRIOR_STREAM = 7919
+# Numbers in the log likelihood of a subject. Beyond it draws are thinned: each of thousands of trials has so little
+# influence on the posterior that a thousand draws leave an error of less than a tenth of a nat in their sum.
+MOST_NUMBERS = 3_000_000
+FEWEST_DRAWS = 1000
 
 
 def fit_condition_groups(
@@ -72,7 +81,7 @@ def fit_condition_groups(
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, group)
-        loo = leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, settings=own)
+        loo = _leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, settings=own)
         at = np.ix_(group.datasets, np.arange(part.sizes["trial"]))
         elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
         _collect(stats, tree["sample_stats"].to_dataset(), group, num_datasets)
@@ -101,7 +110,7 @@ def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[ConditionGrou
     counts = count_trials(trials)
     for group in group_by_conditions(counts):
         num_trials = bucket_size(int(counts[group.datasets].max())) * group.conditions.shape[1]
-        size = num_trials * settings.num_chains * choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
+        size = num_trials * settings.num_chains * _choose_num_draws(num_trials, settings.num_chains, settings.num_draws)
         num = len(group.datasets)
         num_at_once = max(1, LARGEST_GROUP // size)
         # Equal groups share one program.
@@ -155,3 +164,43 @@ def _name_conditions(reasons: np.ndarray, group: ConditionGroup, labels: list[st
     for dataset, conditions in zip(group.datasets, group.conditions, strict=True):
         for k, condition in enumerate(conditions):
             reasons[dataset] = str(reasons[dataset]).replace(repr(name_own(k)), repr(labels[condition]))
+
+
+def _choose_num_draws(num_trials: int, num_chains: int, num_draws: int) -> int:
+    """How many draws of each chain are used."""
+    wanted = max(MOST_NUMBERS // num_trials, FEWEST_DRAWS)
+    stride = max(1, num_chains * num_draws // wanted)
+    return len(range(0, num_draws, stride))
+
+
+def _leave_out(
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    posterior: xr.Dataset,
+    *,
+    fixed: Mapping[str, xr.DataArray],
+    settings: FitSettings,
+) -> PointwiseLeaveOneOut:
+    """PSIS-LOO of every trial.
+
+    Args:
+        model: what was fitted. trials: to what. posterior: the draws. fixed: values that were known.
+        settings: how many data sets at once.
+    """
+    observations = pack_trials(trials, model, fixed)
+    num_chains, num_draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    num_trials = observations.is_present.shape[-1] * trials.sizes["condition"]
+    num_used = _choose_num_draws(num_trials, num_chains, num_draws)
+    used = np.arange(num_used) * (num_draws // num_used)
+    draws = {str(name): array.values[:, :, used] for name, array in posterior.data_vars.items()}
+    parts: list[PointwiseLeaveOneOut] = []
+    for places, is_wanted in iterate_batches(trials.sizes["dataset"], settings.batch_size):
+        values = {name: array[places] for name, array in draws.items()}
+        batch = jax.tree.map(operator.itemgetter(places), observations)
+        pointwise = compute_pointwise(model, batch, values, chunk_size=settings.chunk_size, is_wanted=is_wanted)
+        found = np.asarray(pointwise)[is_wanted]
+        # Dealt out to the devices like cards; back in order.
+        order = np.argsort(places[is_wanted])
+        chosen = trials.isel(dataset=places[is_wanted][order])
+        parts.append(leave_each_out(unpack_pointwise(found[order], chosen)))
+    return PointwiseLeaveOneOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

@@ -14,9 +14,8 @@ from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import compare_costs
 from designstudio.fitting.condition_groups import fit_condition_groups
-from designstudio.fitting.fingerprint import fingerprint_cost
 from designstudio.fitting.models import CostModel, build_models
-from designstudio.fitting.posterior_cache import PosteriorCache
+from designstudio.fitting.posterior_cache import PosteriorCache, fingerprint_cost
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.results import EmpiricalFit

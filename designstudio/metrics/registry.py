@@ -1,6 +1,8 @@
-"""All metrics by name: those of the package, and those that a user registers."""
+"""All metrics by name: those of the package, and those that a user registers; and the table of all those of quantities."""
 
 from typing import TypeVar
+
+import xarray as xr
 
 from designstudio.core.registry import Registry
 from designstudio.errors import StudioError
@@ -16,6 +18,7 @@ from designstudio.metrics.design.participants import Participants
 from designstudio.metrics.design.smallest_level import SmallestLevel
 from designstudio.metrics.design.trials import Trials
 from designstudio.metrics.failed import Failed
+from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.posterior.confounding import Confounding
 from designstudio.metrics.posterior.correlation import Correlation
 from designstudio.metrics.posterior.information_gain import InformationGain
@@ -30,6 +33,7 @@ from designstudio.metrics.quantity.pearson import Pearson
 from designstudio.metrics.quantity.rmse import RootMeanSquaredError
 from designstudio.metrics.quantity.width import Width
 from designstudio.metrics.quantity.z_score import ZScore
+from designstudio.metrics.samples import keep_good, sample_quantity
 
 Metric = TypeVar("Metric", bound=AbstractMetric)
 
@@ -117,3 +121,18 @@ def register_metric(metric: Metric) -> Metric:
 def unregister_metric(name: str) -> None:
     """Forget a metric that was registered."""
     METRICS.unregister(name)
+
+
+def score_recovery(summaries: xr.Dataset) -> dict[str, dict[str, Score]]:
+    """All metrics of every quantity: how well each is estimated, over many simulated data sets.
+
+    Data sets whose fit failed are left out here and counted elsewhere: a number that includes them would mean nothing.
+
+    Args:
+        summaries: see `designstudio.metrics.summaries`.
+    """
+    good, metrics = keep_good(summaries), list_quantity_metrics()
+    samples = {str(name): sample_quantity(good, name) for name in good["quantity"].values}
+    return {
+        quantity: {name: metric.score(sample) for name, metric in metrics.items()} for quantity, sample in samples.items()
+    }

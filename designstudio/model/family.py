@@ -9,8 +9,7 @@ may happen. To make another, write its parts (`designstudio.model.perception.bas
 import dataclasses
 
 from designstudio.errors import StudioError
-from designstudio.model.likelihood.base import AbstractLikelihood
-from designstudio.model.likelihood.marginal import MarginalLikelihood
+from designstudio.model.likelihood.base import AbstractLikelihood, MarginalLikelihood
 from designstudio.model.parameters import Parameter, Role
 from designstudio.model.perception.base import AbstractPerception
 from designstudio.model.perception.lognormal import LogNormalPerception

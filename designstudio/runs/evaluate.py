@@ -71,7 +71,7 @@ def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | Non
     Scores are JSON and CSV, summaries netCDF, figures PNG and SVG, of which the PNG files are named.
     """
     from designstudio.viz.evaluation import draw_evaluation  # noqa: PLC0415  (imports the plotting stack)
-    from designstudio.viz.files import write_figures  # noqa: PLC0415
+    from designstudio.viz.figures import write_figures  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "result.json", result.as_dict())

@@ -105,7 +105,7 @@ def choose_conditions(request: FitRequest, loaded: LoadedData) -> tuple[FitReque
 def _write_fit(result: EmpiricalFit, request: FitDataRequest, folder: Path) -> None:
     """Posteriors, results, figures, and the command that repeats the fit."""
     from designstudio.viz import fits  # noqa: PLC0415  (imports the plotting stack)
-    from designstudio.viz.files import write_figures  # noqa: PLC0415
+    from designstudio.viz.figures import write_figures  # noqa: PLC0415
 
     save_fit(result, folder)
     names = [RESULT, REQUEST, TRIALS]

@@ -98,7 +98,7 @@ def _write_plan(plan: Plan, request: PlanRequest, folder: Path) -> None:
     write_json(folder / "result.json", describe_plan(plan))
     names = [PLANNED, "result.json"]
     if plan.precision is not None:
-        from designstudio.viz.files import write_figures  # noqa: PLC0415  (imports the plotting stack)
+        from designstudio.viz.figures import write_figures  # noqa: PLC0415  (imports the plotting stack)
         from designstudio.viz.precision import draw_precision  # noqa: PLC0415
 
         with replace_file(folder / PRECISION) as part:

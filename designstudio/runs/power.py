@@ -94,7 +94,7 @@ def describe_power(result: PowerCurves) -> dict[str, Any]:
 
 def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> None:
     """Curves as netCDF, CSV and JSON, and their figure."""
-    from designstudio.viz.files import write_figures  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.figures import write_figures  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.viz.power import draw_power  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -110,7 +110,7 @@ def write_search(result: SearchResult, folder: Path, *, cost_file: Path | None =
 
     Its candidates are JSON and CSV, the winner is a study file, figures are PNG and SVG, of which the PNG files are named.
     """
-    from designstudio.viz.files import write_figures  # noqa: PLC0415  (imports the plotting stack)
+    from designstudio.viz.figures import write_figures  # noqa: PLC0415  (imports the plotting stack)
     from designstudio.viz.search import draw_search, list_candidates  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -84,7 +84,7 @@ def _write_sweep(result: SweepResult, request: SweepRequest) -> None:
     folder, names = request.folder, ["result.json"]
     write_json(folder / "result.json", result.as_dict())
     if result.is_finished and result.question.goals:
-        from designstudio.viz.files import write_figures  # noqa: PLC0415
+        from designstudio.viz.figures import write_figures  # noqa: PLC0415
         from designstudio.viz.power import draw_power  # noqa: PLC0415  (imports the plotting stack)
 
         names += write_figures({"power": draw_power(result.tabulate_power())}, folder)

@@ -8,16 +8,19 @@ sentence. Only the unit of a quantity, which is just shown, is lost.
 What a file may say is described once, in `designstudio.study.schema`.
 """
 
+import contextlib
 import dataclasses
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from designstudio.core.files import write_text
 from designstudio.errors import StudioError
 from designstudio.model.costs import get_cost
-from designstudio.study.saving import save_text
 from designstudio.study.schema.context import Context, parameters_by_name
 from designstudio.study.schema.document import document_kind, list_settings, read_document
 from designstudio.study.schema.entry import Entry, Origin, StudyFileError
@@ -161,3 +164,54 @@ def _find_difference(read: Any, given: Any, path: str) -> str:
         if difference:
             return difference
     return f"{path.removeprefix('.') or 'it'} would be {read}, not {given}"
+
+
+def read_example() -> str:
+    """The text of the example."""
+    return resources.files("designstudio.study").joinpath("example.toml").read_text(encoding="utf-8")
+
+
+def write_example(path: Path | str, *, overwrite: bool = False) -> None:
+    """Write the example to a file.
+
+    Args:
+        path: of the new file.
+        overwrite: whether it may replace a file.
+
+    Raises:
+        StudyFileError: if there is such a file already, or it cannot be written.
+    """
+    save_text(read_example(), path, overwrite=overwrite)
+
+
+def save_text(text: str, path: Path | str, *, overwrite: bool = False) -> None:
+    """Write a study file.
+
+    Args:
+        text: TOML.
+        path: of the new file.
+        overwrite: whether it may replace a file.
+
+    Raises:
+        StudyFileError: if there is such a file already, or it cannot be written.
+    """
+    path = Path(path)
+    # Not Path.is_dir, which fails on names that are too long.
+    if os.path.isdir(path):
+        raise StudyFileError(f"'{path}' is a folder: give the name of a file in it, such as '{path / 'study.toml'}'.")
+    has_taken_name = False
+    try:
+        if not overwrite:
+            # "x" refuses an existing file and takes the name in the same step: nothing can come in between.
+            path.open("x").close()
+            has_taken_name = True
+        write_text(path, text)
+    except FileExistsError:
+        raise StudyFileError(f"There is a file '{path}' already: choose another name, or replace it with --force.") from None
+    except FileNotFoundError:
+        raise StudyFileError(f"There is no folder '{path.parent}' to write '{path.name}' into; create it first.") from None
+    except OSError as error:
+        if has_taken_name:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        raise StudyFileError(f"The study file '{path}' cannot be written: {error.strerror}.") from None

@@ -1,4 +1,4 @@
-"""Put panels together to a figure, and save it as a file.
+"""Put panels together to a figure, and save figures as files.
 
 A figure is a `hv.Layout` of panels of equal size that both backends draw. Elements with a label get an entry in Bokeh's
 legend, below one of the panels; matplotlib has one legend for all of them, made of the `Series` that a figure names. Neither
@@ -9,7 +9,7 @@ import functools
 import html
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +265,10 @@ def _draw_legend(legend: Sequence[Series], num_columns: int, plot: Any, _: Any) 
     if handles:
         look = {"frameon": False, "borderaxespad": 0.0, "borderpad": 0.0, "fontsize": FONT_SIZES["legend"]}
         figure.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=num_columns, **look)
+
+
+def write_figures(figures: Mapping[str, hv.Layout], folder: Path) -> list[str]:
+    """Write each figure as PNG and as SVG; returns the names of the former."""
+    for name, figure in figures.items():
+        save_figure(figure, *(folder / f"{name}{suffix}" for suffix in FORMATS))
+    return [f"{name}.png" for name in figures]

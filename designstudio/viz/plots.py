@@ -4,6 +4,7 @@ Each kind of result has a table of figures by name; the first is drawn unless an
 """
 
 import functools
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from designstudio.fitting.plan import Plan, choose_cost
 from designstudio.fitting.results import EmpiricalFit
 from designstudio.search.results import SearchResult
 from designstudio.search.sweep import SweepResult
+from designstudio.viz import theme  # noqa: F401  (registers the backends)
 from designstudio.viz.calibration import draw_calibration
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.fits import draw_fit_costs, draw_fit_predictive, draw_fit_subjects
@@ -144,3 +146,10 @@ def _choose(figures: Mapping[str, Callable[..., hv.Layout]], name: str) -> Calla
     if name not in figures:
         raise UnknownNameError("figure", name, figures)
     return figures[name]
+
+
+def enable_display() -> None:
+    """Let a notebook show figures as pictures, which HoloViews does once its extension is loaded; nothing anywhere else."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None and not hv.extension._loaded:
+        hv.extension("matplotlib", logo=False)

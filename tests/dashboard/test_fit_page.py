@@ -16,7 +16,7 @@ from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice, t
 from designstudio.errors import DataError
 from designstudio.fitting.files import save_fit
 from designstudio.fitting.reading import example_path, read_data
-from designstudio.fitting.request_files import request_from_dict
+from designstudio.fitting.request import request_from_dict
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.runs.jobs import FINISHED, JobStore
 from designstudio.runs.jobs.job import FIT, OUTCOME, PLAN, STUDY

@@ -10,8 +10,7 @@ import xarray as xr
 from designstudio.errors import StudioError
 from designstudio.fitting.files import load_fit, save_fit
 from designstudio.fitting.reading import Scale, example_path
-from designstudio.fitting.request import FitRequest
-from designstudio.fitting.request_files import request_as_dict, request_from_dict
+from designstudio.fitting.request import FitRequest, request_as_dict, request_from_dict
 from designstudio.model.priors import HalfNormal, Interval, LogNormal, Uniform
 from tests.conftest import EXAMPLE_COSTS
 

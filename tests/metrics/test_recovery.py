@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from designstudio.metrics.recovery import score_recovery
+from designstudio.metrics.registry import score_recovery
 from tests.metrics.make_summaries import draw_exact_posteriors, join_quantities, make_summaries
 
 NUM_DATASETS = 60

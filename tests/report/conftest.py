@@ -16,7 +16,7 @@ from designstudio.report import pictures
 from designstudio.report.write import build_page, render_page
 from designstudio.runs import evaluate as evaluate_run
 from designstudio.viz import evaluation as present_evaluation
-from designstudio.viz import figures, files
+from designstudio.viz import figures
 from tests.report.read_page import read_page
 
 HOSTILE = "<script>alert('prior & \\\"cost\\\"')</script>"
@@ -75,7 +75,7 @@ def write_picture(figure, *paths, dpi=100):
 def quick_pictures():
     """Figures of a few bytes, and no fits for examples of behavior."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (figures, files, pictures):
+        for module in (figures, pictures):
             patch.setattr(module, "save_figure", write_picture)
         examples = dict.fromkeys(("behavior_two & more", "prior_cost"))
         patch.setattr(present_evaluation, "draw_evaluation", lambda result, examples_of_behavior: examples)

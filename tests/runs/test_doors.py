@@ -11,8 +11,7 @@ from designstudio.core.files import write_json
 from designstudio.core.run_record import read_record
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import example_path
-from designstudio.fitting.request import FitRequest
-from designstudio.fitting.request_files import request_as_dict
+from designstudio.fitting.request import FitRequest, request_as_dict
 from designstudio.inference.settings import FitSettings
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, OUTCOME, PLAN, POWER, SEARCH, STUDY, Job

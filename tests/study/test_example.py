@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 from designstudio.cli.init import init_study
 from designstudio.model.priors import Constant
 from designstudio.study.analysis import Known
-from designstudio.study.example import read_example, write_example
-from designstudio.study.file import parse_study, read_study
+from designstudio.study.file import parse_study, read_example, read_study, write_example
 from designstudio.study.schema.entry import StudyFileError
 
 

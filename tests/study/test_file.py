@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from designstudio.errors import StudioError
 from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
 from designstudio.study import Known, Study
-from designstudio.study.example import read_example
-from designstudio.study.file import parse_study, read_study
+from designstudio.study.file import parse_study, read_example, read_study
 from designstudio.study.schema.entry import StudyFileError
 from tests.study.texts import FULL, MINIMAL
 

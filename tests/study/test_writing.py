@@ -14,7 +14,7 @@ from designstudio.evaluate.fingerprint import describe_question
 from designstudio.model.priors import Constant
 from designstudio.study import Quantity, StudyFileError, format_study, parse_study, read_study, write_study
 from designstudio.study.design import Condition
-from designstudio.study.example import read_example
+from designstudio.study.file import read_example
 from designstudio.study.schema.toml_text import write_comment, write_pair
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 from tests.search.make_search import make_question

@@ -11,7 +11,7 @@ from designstudio.errors import UnknownNameError
 from designstudio.fitting.plan import compare_precision, plan_study
 from designstudio.fitting.predict import compare_prior_means, infer_cost_function, predict_responses
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.viz.files import write_figures
+from designstudio.viz.figures import write_figures
 from designstudio.viz.fits import draw_fit, draw_fit_costs, draw_fit_predictive, draw_fit_prior_means
 from tests.viz.test_calibration import find_picture_faults
 from tests.viz.test_recovery import read_title

@@ -14,8 +14,7 @@ from designstudio.fitting.reading.columns import REQUIRED, ROLES, find_column
 from designstudio.fitting.reading.folders import SUFFIXES
 from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.tables import read_table
-from designstudio.fitting.request import FitRequest
-from designstudio.fitting.request_files import request_as_dict, request_from_dict
+from designstudio.fitting.request import FitRequest, request_as_dict, request_from_dict
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.model.family import DEFAULT_FAMILY

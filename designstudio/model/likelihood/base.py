@@ -1,4 +1,4 @@
-"""What a likelihood is, and how to write another.
+"""What a likelihood is, the usual one, and how to write another.
 
 A likelihood is the density of one response given its stimulus. Perception, policy and response say how a participant acts;
 what else may happen in a trial is up to the likelihood, with parameters of its own. To write another, write a file with a
@@ -20,9 +20,10 @@ frozen dataclass. One in which some responses are anywhere between two ends:
 It is chosen with the family: `dataclasses.replace(LOG_NORMAL, likelihood=WithLapses(...))`.
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
 
-from designstudio.model.likelihood.density import Policy, QuadratureRule
+from designstudio.model.likelihood.density import Policy, QuadratureRule, response_log_density
 from designstudio.model.parameters import Parameter
 from designstudio.model.perception.base import Participant, Scalar
 
@@ -48,3 +49,19 @@ class AbstractLikelihood(ABC):
             scale: standard deviation of the response around the action.
             rule: how the measurement is integrated out.
         """
+
+
+@dataclasses.dataclass(frozen=True)
+class MarginalLikelihood(AbstractLikelihood):
+    """The usual one: perceptual noise integrated out, motor noise around the action, and nothing else.
+
+    Responses scatter around the action, actions around the participant's mean one.
+    """
+
+    name = "marginal"
+    is_gaussian = True
+
+    def log_density(
+        self, act: Policy, response: Scalar, participant: Participant, scale: Scalar, *, rule: QuadratureRule
+    ) -> Scalar:
+        return response_log_density(act, response, scale, rule=rule)

@@ -1,4 +1,4 @@
-"""Prior distributions as plain, editable values.
+"""Prior distributions as plain, editable values, and sets of them.
 
 A prior here is a small frozen record ("Uniform from 0.1 to 5") rather than a sampler object, so that it can be shown,
 compared, written to a file and changed with `replace`. `distribution()` turns it into the numpyro distribution that does
@@ -27,13 +27,15 @@ reference.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, Self, cast
 
+import jax
 import numpy as np
 import numpyro.distributions as dist
-from jaxtyping import Float
+from jaxtyping import Array, Float, Key
 
-from designstudio.errors import StudioError
+from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.priors.interval import Interval
 
 # How a family's numbers stand in a study file: { half_normal = 0.25 }, { uniform = [0.1, 0.25] } or
@@ -119,3 +121,37 @@ class AbstractTruncatedPrior(AbstractPrior):
 
     def within(self, interval: Interval) -> Self:
         return cast(Self, dataclasses.replace(cast(Any, self), bounds=self.bounds.intersect(interval)))
+
+
+class PriorSet(Mapping[str, AbstractPrior]):
+    """One prior for each parameter of a model, in the model's order."""
+
+    def __init__(self, priors: Mapping[str, AbstractPrior]) -> None:
+        self._priors = dict(priors)
+
+    def __getitem__(self, name: str) -> AbstractPrior:
+        return self._priors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._priors)
+
+    def __len__(self) -> int:
+        return len(self._priors)
+
+    def __repr__(self) -> str:
+        return "PriorSet(" + ", ".join(f"{name}={prior}" for name, prior in self.items()) + ")"
+
+    def replace(self, **priors: AbstractPrior) -> "PriorSet":
+        """The same set with some priors exchanged."""
+        for name in priors:
+            if name not in self._priors:
+                raise UnknownNameError("parameter", name, self._priors)
+        return PriorSet({**self._priors, **priors})
+
+    def sample(self, num_draws: int, *, key: Key[Array, ""]) -> dict[str, Float[Array, " draw"]]:
+        """Independent draws of all parameters."""
+        keys = jax.random.split(key, len(self))
+        return {
+            name: prior.distribution().sample(subkey, (num_draws,))
+            for subkey, (name, prior) in zip(keys, self.items(), strict=True)
+        }

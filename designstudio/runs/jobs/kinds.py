@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.fitting.request_files import request_from_dict
+from designstudio.fitting.request import request_from_dict
 from designstudio.runs.evaluate import EvaluateRequest, run_evaluate
 from designstudio.runs.fit import FitDataRequest, run_fit
 from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, PLAN, POWER, SEARCH, STUDY, Job

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from designstudio.cli import app
 from designstudio.study import StudyFileError, format_study, parse_study
-from designstudio.study.example import read_example
+from designstudio.study.file import read_example
 from designstudio.study.schema.document import json_schema
 from tests.study.random_studies import make_random_study
 from tests.study.texts import FULL, MINIMAL

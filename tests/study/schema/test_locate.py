@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designstudio.study.example import read_example
+from designstudio.study.file import read_example
 from designstudio.study.schema.locate import locate_keys
 
 TRICKY = '''\
