@@ -8,7 +8,7 @@ Every name of `__all__` is public and is imported when it is first used: importi
 JAX and changes no setting. What is not in `__all__` is internal, and may change without notice.
 
 Some rooms of the package have the name of a command: `ds.evaluate` is the command, and what is in the room is imported with
-`from designstudio.evaluate.study import ...`.
+`from designstudio.evaluate.evaluate_study import ...`.
 """
 
 import importlib
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from designstudio.core.presentation import AbstractResult
     from designstudio.errors import StudioError
     from designstudio.evaluate.curves import PowerCurves
+    from designstudio.evaluate.evaluate_study import StudyResult
     from designstudio.evaluate.results import Evaluation
-    from designstudio.evaluate.study import StudyResult
+    from designstudio.fitting.empirical_fit import EmpiricalFit
     from designstudio.fitting.plan import Plan
     from designstudio.fitting.reading import read_data
     from designstudio.fitting.request import FitRequest
-    from designstudio.fitting.results import EmpiricalFit
     from designstudio.inference.settings import FitSettings
     from designstudio.lab.formats import register_format
     from designstudio.metrics import register_metric
     from designstudio.model.costs import register_cost
     from designstudio.model.priors import register_prior
     from designstudio.runs.load import load_run
-    from designstudio.search.results import SearchResult
+    from designstudio.search.search_result import SearchResult
     from designstudio.search.sweep import SweepResult
     from designstudio.study import Study, read_study, write_study
     from designstudio.study.design import Condition, Design, Stimuli
@@ -47,17 +47,17 @@ _PLACES = {
     "AbstractResult": "designstudio.core.presentation",
     "Condition": "designstudio.study.design",
     "Design": "designstudio.study.design",
-    "EmpiricalFit": "designstudio.fitting.results",
+    "EmpiricalFit": "designstudio.fitting.empirical_fit",
     "Evaluation": "designstudio.evaluate.results",
     "FitRequest": "designstudio.fitting.request",
     "FitSettings": "designstudio.inference.settings",
     "Plan": "designstudio.fitting.plan",
     "PowerCurves": "designstudio.evaluate.curves",
-    "SearchResult": "designstudio.search.results",
+    "SearchResult": "designstudio.search.search_result",
     "Stimuli": "designstudio.study.design",
     "StudioError": "designstudio.errors",
     "Study": "designstudio.study",
-    "StudyResult": "designstudio.evaluate.study",
+    "StudyResult": "designstudio.evaluate.evaluate_study",
     "SweepResult": "designstudio.search.sweep",
     "configure": "designstudio.core.configuration",
     "evaluate": "designstudio.api",

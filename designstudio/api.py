@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from designstudio.core.presentation import AbstractResult
     from designstudio.core.progress import ProgressCallback
     from designstudio.evaluate.curves import PowerCurves
-    from designstudio.evaluate.study import StudyResult
+    from designstudio.evaluate.evaluate_study import StudyResult
+    from designstudio.fitting.empirical_fit import EmpiricalFit
     from designstudio.fitting.plan import Plan
     from designstudio.fitting.reading import LoadedData
     from designstudio.fitting.request import FitRequest
-    from designstudio.fitting.results import EmpiricalFit
-    from designstudio.search.results import SearchResult
+    from designstudio.search.search_result import SearchResult
     from designstudio.study import Study
 
 AnyPath = str | os.PathLike[str]
@@ -123,7 +123,7 @@ def search(
         progress: called with a `Progress` as work gets done.
     """
     from designstudio.runs.search import DEFAULT_BUDGET, SearchRequest, run_search  # noqa: PLC0415
-    from designstudio.search.run import Budget  # noqa: PLC0415
+    from designstudio.search.run_search import Budget  # noqa: PLC0415
 
     budget = DEFAULT_BUDGET if num_candidates is minutes is None else Budget(num_candidates, minutes)
     request = SearchRequest(_as_study(study), _as_path(folder), budget, seed=seed, num_workers=num_workers)
@@ -200,7 +200,7 @@ def plan(
         folder: where the study, the check and its figure are written.
         progress: called with a `Progress` as work gets done.
     """
-    from designstudio.fitting.results import EmpiricalFit  # noqa: PLC0415
+    from designstudio.fitting.empirical_fit import EmpiricalFit  # noqa: PLC0415
     from designstudio.runs.plan import PlanRequest, run_plan  # noqa: PLC0415
 
     source = fit if isinstance(fit, EmpiricalFit) else Path(fit)

@@ -16,9 +16,9 @@ from filelock import FileLock
 
 from designstudio.cli import main
 from designstudio.core.configuration import configure
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.run import fit_subjects
 from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost

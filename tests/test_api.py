@@ -81,7 +81,7 @@ def test_the_reference_lists_what_is_public_and_nothing_else():
 
 @pytest.mark.parametrize("first", ["room", "command"])
 def test_a_command_keeps_its_name_when_the_room_of_that_name_is_imported(first):
-    lines = ["from designstudio.evaluate.study import StudyResult", "ds.evaluate"]
+    lines = ["from designstudio.evaluate.evaluate_study import StudyResult", "ds.evaluate"]
     both = "; ".join(lines if first == "room" else lines[::-1])
     code = f"import designstudio as ds; {both}; from designstudio import evaluate; print(ds.evaluate is evaluate, evaluate)"
     assert run_python(code)[0].startswith("True <function evaluate")

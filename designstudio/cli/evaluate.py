@@ -14,7 +14,7 @@ from designstudio.cli.progress import show_progress
 from designstudio.core.files import check_file
 
 if TYPE_CHECKING:
-    from designstudio.evaluate.study import StudyResult
+    from designstudio.evaluate.evaluate_study import StudyResult
 
 
 def evaluate(

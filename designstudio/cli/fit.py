@@ -59,7 +59,7 @@ def fit(
 
     Example: designstudio fit example --costs quadratic,quadratic_effort --out fits
     """
-    from designstudio.cli.fit_tables import print_fit  # noqa: PLC0415  (keeps `designstudio --help` fast)
+    from designstudio.cli.print_fit import print_fit  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.fitting.request import FitRequest  # noqa: PLC0415
     from designstudio.inference.settings import FitSettings  # noqa: PLC0415
     from designstudio.runs.fit import FitDataRequest, run_fit  # noqa: PLC0415

@@ -23,7 +23,7 @@ from designstudio.errors import StudioError
 if TYPE_CHECKING:
     from designstudio.core.progress import Progress, ProgressCallback
     from designstudio.search.records import CandidateRecord
-    from designstudio.search.results import SearchResult
+    from designstudio.search.search_result import SearchResult
     from designstudio.study import Objective
 
 DEFAULT_CANDIDATES = 100
@@ -58,7 +58,7 @@ def search(
     """
     from designstudio.runs.folder import use_cost_file  # noqa: PLC0415
     from designstudio.runs.search import SearchRequest, run_search  # noqa: PLC0415  (keeps `designstudio --help` fast)
-    from designstudio.search.run import Budget  # noqa: PLC0415
+    from designstudio.search.run_search import Budget  # noqa: PLC0415
     from designstudio.study.file import read_study  # noqa: PLC0415
 
     use_cost_file(cost_file)
@@ -141,7 +141,7 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
 
 
 def _table_of_finalists(result: "SearchResult") -> Table:
-    from designstudio.search.overview import tabulate_finalists  # noqa: PLC0415
+    from designstudio.search.search_overview import tabulate_finalists  # noqa: PLC0415
 
     plan = result.question.search
     fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}" if plan else ""

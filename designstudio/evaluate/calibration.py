@@ -18,7 +18,7 @@ from designstudio.core.memory import check_memory
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
 from designstudio.evaluate.limits import ADVICE, estimate_bytes
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import fractional_ranks, score_calibration
 from designstudio.model.family import DEFAULT_FAMILY

@@ -12,8 +12,8 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.limits import check_designs
-from designstudio.evaluate.run import evaluate_design
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
 

@@ -13,7 +13,7 @@ from scipy import stats
 from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.metrics.information import predict_responses
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Study

@@ -24,7 +24,7 @@ from designstudio.evaluate.entries import (
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.virtual import draw_virtual
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.summaries import summarize_draws
 from designstudio.study import Study

@@ -14,7 +14,7 @@ from designstudio.evaluate.experiment import prepare_experiment, simulate_experi
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.limits import ADVICE, estimate_bytes
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.metrics.comparison import ModelRecovery, leave_one_out, score_model_recovery
 from designstudio.model.costs import get_cost
 from designstudio.study import Study

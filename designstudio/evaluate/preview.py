@@ -9,9 +9,9 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.information import predict_responses
 from designstudio.model.likelihood.model import BehaviorModel, Values

@@ -24,7 +24,7 @@ from jaxtyping import Float
 from scipy import optimize, stats
 
 from designstudio.errors import StudioError
-from designstudio.inference.hierarchical.entries import Entry, lay_out_draws, list_entries
+from designstudio.inference.hierarchical.group_model import Entry, lay_out_draws, list_entries
 from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Interval, LogNormal

@@ -16,11 +16,11 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
 from designstudio.fitting.population_summary import summarize_population
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.metrics.monte_carlo import Score, score_mean
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.pilot import PILOT
 from designstudio.fitting.reading.load_report import count
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.inference.posterior import count_failures
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import NO_UNIT, STIMULUS_UNIT, Parameter

@@ -11,8 +11,8 @@ from jaxtyping import Array, Float
 from scipy import special
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL, compute_hdi
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.model import BehaviorModel, Values

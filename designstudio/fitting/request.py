@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from designstudio.inference.hierarchical.settings import PoolingSettings
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.model.priors import AbstractPrior, read_prior_record, record_prior

@@ -17,7 +17,7 @@ from designstudio.core.versions import list_versions
 from designstudio.errors import StudioError
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.trials.files import DURATIONS
+from designstudio.model.trials.netcdf import DURATIONS
 
 SUFFIXES = (".nc", ".zarr")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from designstudio.inference.results import Results
+from designstudio.inference.task import Results
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Role
 from designstudio.model.trials import TrialsError, find_weaknesses

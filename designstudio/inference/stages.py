@@ -22,8 +22,7 @@ from designstudio.inference.diagnostics import (
     take_draws,
 )
 from designstudio.inference.nuts import Chain
-from designstudio.inference.results import Results
-from designstudio.inference.task import Task, pick
+from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.observations import Observations
 
 

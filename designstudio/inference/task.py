@@ -1,4 +1,7 @@
-"""What one call of `fit_datasets` works on: the data as samplers see them, and random numbers for every data set."""
+"""What one call of `fit_datasets` works on and what it collects.
+
+A task has the data as samplers see them and random numbers for every data set; results are filled stage by stage.
+"""
 
 import dataclasses
 from collections.abc import Iterator
@@ -9,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from designstudio.inference.batches import iterate_batches, local_mesh
+from designstudio.inference.diagnostics import Draws
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.condense import condense
 from designstudio.model.likelihood.model import BehaviorModel
@@ -72,3 +76,39 @@ class Task:
 def pick(observations: Observations, chosen: np.ndarray) -> Observations:
     """Some of the data sets."""
     return jax.tree.map(lambda array: array[chosen], observations)
+
+
+@dataclasses.dataclass
+class Results:
+    """Results of all data sets, filled in stage by stage."""
+
+    draws: Draws
+    stats: dict[str, np.ndarray]
+    diagnostics: dict[str, np.ndarray]
+
+    @classmethod
+    def empty(cls, model: BehaviorModel, num_datasets: int, settings: FitSettings) -> "Results":
+        shape = (num_datasets, settings.num_chains, settings.num_draws)
+        draws = {
+            name: np.full((*shape, model.num_conditions) if name in model.per_condition else shape, np.nan, np.float32)
+            for name in model.free
+        }
+        stats = {
+            "lp": np.full(shape, np.nan, np.float32),
+            "diverging": np.zeros(shape, bool),
+            "n_steps": np.zeros(shape, np.int32),
+            "acceptance_rate": np.full(shape, np.nan, np.float32),
+        }
+        diagnostics: dict[str, np.ndarray] = {
+            "is_good": np.zeros(num_datasets, bool),
+            "stage": np.full(num_datasets, "", dtype="<U32"),
+            "reason": np.full(num_datasets, "", dtype="<U160"),
+            "khat": np.full(num_datasets, np.nan),
+            "importance_ess": np.full(num_datasets, np.nan),
+            "log_evidence": np.full(num_datasets, np.nan),
+            "rhat": np.full(num_datasets, np.nan),
+            "ess": np.full(num_datasets, np.nan),
+            "num_divergent": np.zeros(num_datasets, int),
+            "rule_error": np.zeros(num_datasets),
+        }
+        return cls(draws, stats, diagnostics)

@@ -13,8 +13,8 @@ from designstudio.errors import StudioError
 from designstudio.fitting.reading import LoadedData
 from designstudio.fitting.reading.load_report import count, shorten
 from designstudio.lab.differences import DATA, NOTHING, Difference
-from designstudio.lab.formats.files import SCHEDULE
 from designstudio.lab.formats.psych_ds import ORIGIN, SIMULATED
+from designstudio.lab.formats.save_schedule import SCHEDULE
 from designstudio.lab.labels import label_condition
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.model.trials.schema import ONLY_CONDITION

@@ -8,9 +8,9 @@ from typing import Any
 
 from designstudio.core.fingerprint import hash_text
 from designstudio.errors import StudioError
-from designstudio.lab.folder import write_folder, write_pretty
 from designstudio.lab.record import Record
 from designstudio.lab.record_text import write_text
+from designstudio.lab.text_folder import write_folder, write_pretty
 
 FORMAT = "designstudio record 1"
 RECORD, TEXT = "record.json", "record.md"

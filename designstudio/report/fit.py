@@ -9,10 +9,10 @@ import numpy as np
 
 from designstudio.core.durations import format_duration
 from designstudio.core.run_record import RunRecord
-from designstudio.fitting.files import load_fit
+from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
+from designstudio.fitting.fit_folder import load_fit
 from designstudio.fitting.pilot import describe_pilot
-from designstudio.fitting.results import Comparison, EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL, summarize_group
+from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.units import name_unit
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family, get_cost

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.posterior_summaries import INTERVAL
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
-from designstudio.search.results import list_recorded
+from designstudio.search.search_result import list_recorded
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.study.design.description import format_cells

@@ -15,7 +15,7 @@ from designstudio.report.formatting import MISSING, capitalize, count, format_sc
 from designstudio.report.pictures import embed_figure
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
-from designstudio.search.results import list_recorded
+from designstudio.search.search_result import list_recorded
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
 from designstudio.viz.search_labels import format_direction, label_objective, name_variable

@@ -11,7 +11,7 @@ from designstudio.errors import StudioError
 from designstudio.report.blocks import Page
 from designstudio.report.evaluation import build_evaluation
 from designstudio.report.fit import build_fit
-from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
+from designstudio.report.run_results import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
 from designstudio.report.search import build_search
 from designstudio.report.sweep import build_sweep
 from designstudio.viz import theme

@@ -8,9 +8,9 @@ from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
+from designstudio.evaluate.evaluate_design import estimate_seconds
+from designstudio.evaluate.evaluate_study import StudyResult, evaluate_study
 from designstudio.evaluate.example_fit import fit_example
-from designstudio.evaluate.run import estimate_seconds
-from designstudio.evaluate.study import StudyResult, evaluate_study
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 

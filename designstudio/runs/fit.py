@@ -10,13 +10,13 @@ from designstudio.core.files import replace_file
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, name_from
 from designstudio.errors import StudioError
-from designstudio.fitting.files import REQUEST, RESULT, TRIALS, save_fit
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_folder import REQUEST, RESULT, TRIALS, save_fit
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.posterior_cache import locate
 from designstudio.fitting.reading import LoadedData, example_path, read_data
 from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.run import fit_subjects
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, use_cost_file

@@ -10,21 +10,21 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import PowerCurves
+from designstudio.evaluate.evaluate_study import StudyResult
 from designstudio.evaluate.results import Evaluation, score_evaluation
-from designstudio.evaluate.study import StudyResult
-from designstudio.fitting.files import load_fit
-from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_folder import load_fit
 from designstudio.metrics.comparison import COUNTS, ModelRecovery
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
-from designstudio.report.folder import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
+from designstudio.report.run_results import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
 from designstudio.runs.power import CURVES, load_points
 from designstudio.runs.search import name_fresh
 from designstudio.search.feasible import find_design
 from designstudio.search.finalists import Finalist, Verification
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord
-from designstudio.search.results import SearchResult, list_recorded
+from designstudio.search.search_result import SearchResult, list_recorded
 from designstudio.search.sweep import Grid, SweepResult
 from designstudio.study import Study
 from designstudio.study.design import Design

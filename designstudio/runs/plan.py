@@ -8,10 +8,10 @@ from designstudio.core.files import check_file, replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, name_from
 from designstudio.errors import StudioError
-from designstudio.fitting.files import load_fit
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_folder import load_fit
 from designstudio.fitting.plan import Plan, compare_precision, plan_study
 from designstudio.fitting.plan_words import describe_pilot, describe_population, list_notes
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.runs.folder import check_folder, keep_run, use_cost_file
 from designstudio.study import write_study
 from designstudio.study.schema.priors import write_prior

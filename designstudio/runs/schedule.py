@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.core.files import check_file
-from designstudio.lab.formats.files import save_schedule
+from designstudio.lab.formats.save_schedule import save_schedule
 from designstudio.lab.schedule import Schedule, ScheduleOptions, make_schedule, suit_order
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.runs.folder import resolve_study, use_cost_file

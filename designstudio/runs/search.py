@@ -10,12 +10,12 @@ from designstudio.core.progress import ProgressCallback
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
 from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
-from designstudio.search import run as searching
-from designstudio.search.pool import Source
-from designstudio.search.results import SearchResult
-from designstudio.search.run import Budget
+from designstudio.search import run_search as searching
+from designstudio.search.run_search import Budget
+from designstudio.search.search_result import SearchResult
 from designstudio.search.storage import HEARTBEAT
 from designstudio.search.verdict import describe_search
+from designstudio.search.worker_pool import Source
 from designstudio.study import Study, StudyFileError, write_study
 from designstudio.study.design import Design
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from designstudio.errors import StudioError
 from designstudio.runs.folder import resolve_study, use_cost_file
-from designstudio.search.folder import RunFolder
-from designstudio.search.jobs import wait_for_job
+from designstudio.search.find_job import wait_for_job
+from designstudio.search.run_folder import RunFolder
 from designstudio.search.storage import close_storage, hide_password, open_storage
-from designstudio.search.worker import run_worker
+from designstudio.search.workers import run_worker
 from designstudio.study import Study
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from designstudio.core.cache import BlockCache
 from designstudio.core.progress import ProgressCallback
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.run import evaluate_design
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.paired import compare_rmse
 from designstudio.search.estimates import estimate_objective, list_objectives

@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.designs import identify_design
-from designstudio.search.evaluate import Step, scores_as_json
+from designstudio.search.evaluate_steps import Step, scores_as_json
 from designstudio.search.race import PartialResult
 from designstudio.study import Constraint, Objective
 from designstudio.study.design.description import describe_design

@@ -8,7 +8,7 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.search.designs import Parameters, identify_design
 from designstudio.search.estimates import estimate_objective, list_objectives
-from designstudio.search.evaluate import list_group_goals
+from designstudio.search.evaluate_steps import list_group_goals
 from designstudio.search.feasible import draw_feasible, find_design
 from designstudio.search.job import get_plan
 from designstudio.search.sampling import NUM_STARTS

@@ -16,7 +16,7 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.search.designs import Parameters, identify_design, list_distributions, suggest
 from designstudio.search.estimates import list_objectives
-from designstudio.search.evaluate import Step, evaluate_steps
+from designstudio.search.evaluate_steps import Step, evaluate_steps
 from designstudio.search.feasible import find_design
 from designstudio.search.job import AbstractJob, Callback, get_plan
 from designstudio.search.race import PartialResult, is_beaten

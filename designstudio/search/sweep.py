@@ -19,16 +19,16 @@ from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import check_values, vary_design
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.limits import check_designs
-from designstudio.evaluate.run import evaluate_design
-from designstudio.search.folder import RunFolder
 from designstudio.search.job import AbstractJob, Callback
-from designstudio.search.overview import format_score, frame_sweep
-from designstudio.search.pool import Source
 from designstudio.search.records import RECORD
+from designstudio.search.run_folder import RunFolder
 from designstudio.search.search_job import slugify
+from designstudio.search.search_overview import format_score, frame_sweep
 from designstudio.search.storage import close_storage
+from designstudio.search.worker_pool import Source
 from designstudio.search.workers import begin_run, check_workers, recover_stale, run_workers
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -111,7 +111,7 @@ class SweepResult(AbstractResult):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """Scores of all points; see `designstudio.search.overview.frame_sweep`."""
+        """Scores of all points; see `designstudio.search.search_overview.frame_sweep`."""
         return frame_sweep(self)
 
     def as_dict(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Finalist, Verification
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study.design.description import format_design
 
 

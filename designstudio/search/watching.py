@@ -11,11 +11,11 @@ from optuna.trial import TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
 from designstudio.errors import StudioError
-from designstudio.search.folder import JOURNAL
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord, read_record
-from designstudio.search.results import SearchResult
+from designstudio.search.run_folder import JOURNAL
 from designstudio.search.search_job import SearchJob, load_search
+from designstudio.search.search_result import SearchResult
 from designstudio.search.storage import close_storage, hide_password, open_storage
 from designstudio.study import Study
 

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
 from designstudio.fitting.reading import Scale
-from designstudio.fitting.summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import name_unit
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_array_entries, list_parameter_entries

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import holoviews as hv
 
+from designstudio.evaluate.evaluate_study import StudyResult
 from designstudio.evaluate.example_fit import Example
 from designstudio.evaluate.results import list_ranks
-from designstudio.evaluate.study import StudyResult
 from designstudio.viz.behavior import draw_behavior
 from designstudio.viz.calibration import draw_calibration
 from designstudio.viz.confusion import draw_confusion

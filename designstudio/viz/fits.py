@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import holoviews as hv
 import xarray as xr
 
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.predict import compare_prior_means, infer_cost_function, predict_responses
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.model.family import DEFAULT_FAMILY

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from designstudio.metrics.monte_carlo import Score
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import theme
 from designstudio.viz.theme import GREEN, ORANGE, PURPLE, SKY, Series

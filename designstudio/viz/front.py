@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from designstudio.errors import StudioError
 from designstudio.search.finalists import find_front
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import figures, theme
 from designstudio.viz.fresh import (

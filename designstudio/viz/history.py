@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from designstudio.search.job import get_plan
 from designstudio.search.records import COMPLETE, CandidateRecord
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import figures, theme
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, draw_fresh, list_fresh, list_looks, read_values

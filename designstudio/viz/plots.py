@@ -13,11 +13,11 @@ import holoviews as hv
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.calibration import Calibration
 from designstudio.evaluate.curves import PowerCurves
+from designstudio.evaluate.evaluate_study import StudyResult
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.study import StudyResult
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.plan import Plan, choose_cost
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.search.sweep import SweepResult
 from designstudio.viz import theme  # noqa: F401  (registers the backends)
 from designstudio.viz.calibration import draw_calibration

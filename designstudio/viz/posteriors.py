@@ -8,8 +8,8 @@ from arviz_stats.base import array_stats
 from jaxtyping import Float
 
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL, compute_hdi
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
 from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.viz import figures, theme

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.fitting.summaries import INTERVAL
+from designstudio.fitting.posterior_summaries import INTERVAL
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import SHARED

@@ -5,7 +5,7 @@ from typing import Any
 import holoviews as hv
 
 from designstudio.search.finalists import Verification
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study.design import Design
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.front import draw_front

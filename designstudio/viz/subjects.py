@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from designstudio.errors import StudioError
-from designstudio.fitting.summaries import INTERVAL
+from designstudio.fitting.posterior_summaries import INTERVAL
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import SHARED
 from designstudio.viz.theme import BAND_COLOR, BLACK, BLUE, CROSS, REFERENCE_COLOR, QuantityLabel, Series

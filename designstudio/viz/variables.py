@@ -8,10 +8,10 @@ import holoviews as hv
 import numpy as np
 from jaxtyping import Float
 
-from designstudio.search.importance import FEWEST
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
+from designstudio.search.variable_importance import FEWEST
 from designstudio.study import Choice, Objective, Range, Space
 from designstudio.study.stimuli import DISTRIBUTIONS
 from designstudio.viz import figures, theme

@@ -18,8 +18,8 @@ from scipy import stats
 
 from designstudio.core.cache import BlockCache
 from designstudio.core.tables import write_csv
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.run import evaluate_design
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.study import Analysis, Known, Population, Study, read_study
 from designstudio.study.design import Design, get_preset

@@ -33,7 +33,7 @@ from designstudio.core.tables import write_csv
 from designstudio.inference.batches import run_importance
 from designstudio.inference.coordinates import choose_coordinates
 from designstudio.inference.diagnostics import check_chains, check_weights
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings, ImportanceSettings
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost

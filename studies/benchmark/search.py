@@ -21,13 +21,13 @@ import numpy as np
 import optuna
 
 from designstudio.core.tables import write_csv
-from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.search.finalists import FIRST_FRESH, choose_finalists
-from designstudio.search.results import SearchResult
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
+from designstudio.search.search_result import SearchResult
 from designstudio.search.storage import open_storage
 from designstudio.study import Study, read_study
 

@@ -17,11 +17,11 @@ import holoviews as hv
 import numpy as np
 
 from designstudio.core.tables import write_csv
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.example_fit import fit_example
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.study import evaluate_study
 from designstudio.model.priors import Constant
 from designstudio.study import Known, Population, Study, read_study
 from designstudio.study.design import get_preset

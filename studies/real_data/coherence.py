@@ -11,7 +11,7 @@ from data import RESULTS, fit
 from scipy import stats
 
 from designstudio.core.tables import write_csv
-from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.inference.hierarchical import compute_shrinkage
 from designstudio.viz.figures import save_figure
 from designstudio.viz.fits import draw_fit_shrinkage

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from designstudio.core.progress import ProgressCallback
-from designstudio.fitting.files import save_fit
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_folder import save_fit
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import LoadedData, read_data
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.run import fit_subjects
 from designstudio.model.costs import PAPER_COST_NAMES
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from data import DATA_SETS, RESULTS, fit
 
 from designstudio.cli.progress import show_progress
 from designstudio.core.tables import write_csv
-from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.metrics.monte_carlo import Score
 from designstudio.viz.figures import save_figure
 from designstudio.viz.fits import draw_fit

@@ -16,7 +16,7 @@ from data import RESULTS, find_folder, fit
 from scipy import optimize, stats
 
 from designstudio.core.tables import write_csv
-from designstudio.fitting.results import EmpiricalFit
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.model.costs import find_family
 
 # What a cost says about being too long or too short, or about effort.

@@ -24,12 +24,12 @@ import designstudio as ds
 from designstudio.core.tables import write_csv
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
+from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import read_data
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.results import Comparison
-from designstudio.fitting.run import fit_subjects
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical import pool_subjects
-from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.monte_carlo import score_share
 from designstudio.model.actors import load_actor

@@ -63,7 +63,7 @@ def test_search_finds_verifies_and_writes_everything(call, tmp_path):
 )  # fmt: skip
 def test_a_search_that_cannot_be_is_one_sentence_and_nothing_is_written(tmp_path, old, new, sentence):
     from designstudio.errors import StudioError
-    from designstudio.search.run import Budget, run_search
+    from designstudio.search.run_search import Budget, run_search
     from designstudio.study import read_study
 
     assert old in TEXT

@@ -14,7 +14,7 @@ from designstudio.dashboard.parts.fit_tables import tabulate_estimates, tabulate
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice, tidy_name
 from designstudio.errors import DataError
-from designstudio.fitting.files import save_fit
+from designstudio.fitting.fit_folder import save_fit
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import request_from_dict
 from designstudio.model.costs import PAPER_COST_NAMES

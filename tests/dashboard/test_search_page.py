@@ -12,7 +12,7 @@ from designstudio.errors import StudioError
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import FINISHED, OUTCOME, SEARCH, STUDY
 from designstudio.runs.search import write_search
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Objective, format_study, parse_study
 from tests.search.make_search import make_question

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.errors import StudioError
 from designstudio.evaluate import calibration
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import score_calibration
 from designstudio.model.actors import ExactActor

@@ -8,11 +8,11 @@ import pytest
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.curves import map_power, trace_power, vary_design
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.goals import remove_effect, resolve_exclusion
 from designstudio.evaluate.model_recovery import compare_pair, pair_study, recover_models
 from designstudio.evaluate.power_words import warn_of_power
-from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.study import evaluate_study
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.monte_carlo import UNDEFINED, Score
 from designstudio.metrics.power import PowerScore

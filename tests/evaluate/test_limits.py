@@ -8,9 +8,9 @@ import designstudio as ds
 from designstudio.core import memory
 from designstudio.core.memory import check_memory, count_memory, format_bytes
 from designstudio.errors import StudioError
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.limits import estimate_bytes
 from designstudio.evaluate.model_recovery import recover_models
-from designstudio.evaluate.run import evaluate_design
 from designstudio.inference.settings import FitSettings
 from designstudio.runs.calibrate import CalibrateRequest, run_calibrate
 from designstudio.runs.schedule import ScheduleRequest, run_schedule

@@ -8,10 +8,10 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.dashboard.parts.score_tables import write_tiles
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.results import score_evaluation
-from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.status import RULES, STATUSES, find_status
-from designstudio.evaluate.study import evaluate_study
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.priors import Constant

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from designstudio.errors import CostDefinitionError
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.run import fit_subjects
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor, choose_actions
 from designstudio.model.costs import PAPER_COST_NAMES, AbstractCost, add_cost, available_costs, get_cost, load_cost_file

@@ -16,7 +16,7 @@ from scipy import stats
 
 from designstudio.inference.coordinates import choose_coordinates, constrain
 from designstudio.inference.coordinates.unconstrained import UnconstrainedCoordinates
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.scales import Scale
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors.base import AbstractActor, AbstractPolicy

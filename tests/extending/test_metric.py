@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from designstudio.errors import StudioError
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.overview import tabulate_designs
-from designstudio.evaluate.run import evaluate_design
-from designstudio.evaluate.study import evaluate_study
 from designstudio.metrics import (
     SMALLER,
     AbstractDesignMetric,
@@ -24,7 +24,7 @@ from designstudio.metrics import (
 )
 from designstudio.metrics.registry import METRICS
 from designstudio.search.estimates import estimate_objective
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
 from designstudio.study import Objective, format_study, read_study
 from tests.helpers.pages import load_script
 

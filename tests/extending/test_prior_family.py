@@ -9,7 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from designstudio.evaluate.study import evaluate_study
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.model.priors import PRIOR_FAMILIES, Uniform, read_prior_record, record_prior, register_prior
 from designstudio.study import StudyFileError, format_study, parse_study
 from designstudio.study.schema.document import json_schema

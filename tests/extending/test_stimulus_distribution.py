@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from designstudio.dashboard.state.design_choice import DesignChoice
-from designstudio.evaluate.study import evaluate_study
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.search.designs import build_design, list_distributions, place_parameters
 from designstudio.study import StudyFileError, format_study, parse_study
 from designstudio.study.schema.document import json_schema

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from designstudio.cli import app
 from designstudio.cli.fixed_values import read_fixed
 from designstudio.errors import StudioError
-from designstudio.fitting import run
-from designstudio.fitting.files import load_fit
+from designstudio.fitting import fit_subjects
+from designstudio.fitting.fit_folder import load_fit
 from designstudio.fitting.reading import example_path
 from designstudio.runs.fit import run_fit
 from designstudio.viz import fits
@@ -81,7 +81,7 @@ def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
         for row in rows
     ]
     (tmp_path / "data.csv").write_text("\n".join(larger))
-    monkeypatch.setattr(run, "fit_condition_groups", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(fit_subjects, "fit_condition_groups", lambda *_, **__: 1 / 0)
     hint = "mean stimuli differ by a factor of 1."
     assert hint in invoke(tmp_path / "data.csv").output
     assert hint not in invoke(tmp_path / "data.csv", "--per-condition", "mu_0").output

@@ -12,12 +12,12 @@ from designstudio.cli import app
 from designstudio.cli.plan import print_plan, print_precision
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
-from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.fitting.empirical_fit import Comparison
 from designstudio.fitting.plan import Plan, choose_cost, compare_precision, plan_study
 from designstudio.fitting.plan_words import describe_pilot, describe_population, list_notes
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.results import Comparison
 from designstudio.inference.hierarchical import PoolingSettings, pool_subjects
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors
@@ -254,8 +254,8 @@ def test_the_command_never_replaces_a_file_unless_told(tmp_path, monkeypatch, pi
 
 
 def test_a_folder_of_fits_becomes_a_study(tmp_path):
-    run = pytest.importorskip("designstudio.fitting.run", reason="fits of real data cannot be made yet")
-    files = pytest.importorskip("designstudio.fitting.files", reason="fits of real data cannot be loaded yet")
+    run = pytest.importorskip("designstudio.fitting.fit_subjects", reason="fits of real data cannot be made yet")
+    files = pytest.importorskip("designstudio.fitting.fit_folder", reason="fits of real data cannot be loaded yet")
     request = FitRequest(("quadratic_effort",), per_condition=("sigma",), settings=SETTINGS)
     fit = run.fit_subjects(read_data(example_path(), unit="N"), request, name="example")
     files.save_fit(fit, tmp_path / "fits")

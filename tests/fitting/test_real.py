@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import read_data
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.run import fit_subjects
 from designstudio.inference.settings import FitSettings
 from tests.fitting.reading.test_real import find_shared_data
 

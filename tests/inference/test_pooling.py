@@ -10,13 +10,13 @@ from scipy import special, stats
 
 from designstudio.errors import StudioError
 from designstudio.inference.diagnostics import compute_ess
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical import PoolingSettings, compute_shrinkage, pool_subjects
-from designstudio.inference.hierarchical.entries import Group, Hyperprior, choose_hyperprior, list_entries
+from designstudio.inference.hierarchical.group_model import Group, Hyperprior, choose_hyperprior, list_entries
 from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
 from designstudio.inference.hierarchical.pool import check_group, check_subjects
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
-from designstudio.inference.run import fit_datasets
 from designstudio.inference.scales import Scale
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor

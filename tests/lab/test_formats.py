@@ -11,7 +11,7 @@ import pytest
 from designstudio.core.fingerprint import hash_text
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting.reading import read_data
-from designstudio.lab.formats.files import format_schedule, save_schedule
+from designstudio.lab.formats.save_schedule import format_schedule, save_schedule
 from designstudio.lab.schedule import BLOCKED, ScheduleOptions, make_schedule
 from designstudio.study.design import Condition, Design
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS

@@ -9,7 +9,7 @@ import pytest
 
 from designstudio.errors import StudioError
 from designstudio.lab.differences import compare_contents
-from designstudio.lab.formats.files import save_schedule
+from designstudio.lab.formats.save_schedule import save_schedule
 from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import save_record
 from designstudio.lab.schedule import ScheduleOptions, make_schedule

@@ -8,8 +8,8 @@ import xarray as xr
 
 from designstudio.core.durations import format_duration
 from designstudio.core.run_record import read_record
-from designstudio.fitting.comparison import compare_costs
-from designstudio.fitting.files import load_fit, save_fit
+from designstudio.fitting.compare_costs import compare_costs
+from designstudio.fitting.fit_folder import load_fit, save_fit
 from designstudio.report.formatting import format_number, format_score, join_words, name_quantity, spell
 from designstudio.report.scores import describe_convergence
 from designstudio.study import read_study

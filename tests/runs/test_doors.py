@@ -15,7 +15,7 @@ from designstudio.fitting.request import FitRequest, request_as_dict
 from designstudio.inference.settings import FitSettings
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, OUTCOME, PLAN, POWER, SEARCH, STUDY, Job
-from designstudio.runs.jobs.kinds import run_job
+from designstudio.runs.jobs.run_job import run_job
 from designstudio.runs.jobs.work import Reporter
 from designstudio.runs.load import load_run
 from designstudio.study import Goal, format_study

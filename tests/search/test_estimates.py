@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from designstudio.core.cache import BlockCache
-from designstudio.evaluate.run import evaluate_design
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.metrics.paired import compare_rmse
 from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.model.priors import Constant, Uniform

@@ -10,10 +10,10 @@ from sqlalchemy import Engine, event
 from designstudio.search import search_job
 from designstudio.search.designs import identify_design
 from designstudio.search.job import OWNER
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
 from designstudio.search.storage import open_storage
 from tests.search.make_search import make_question
-from tests.search.test_run import show_scores
+from tests.search.test_run_search import show_scores
 
 
 @pytest.fixture(autouse=True, scope="module")

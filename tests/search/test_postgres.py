@@ -13,12 +13,12 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.search.records import RECORD
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
 from designstudio.search.search_job import load_search
 from designstudio.search.storage import close_storage, open_storage
 from designstudio.study import read_study
 from tests.search.make_search import TEXT
-from tests.search.test_run import show_scores
+from tests.search.test_run_search import show_scores
 
 NUM_TRIALS = 24
 

@@ -15,7 +15,7 @@ from designstudio.metrics.monte_carlo import Score
 from designstudio.runs.search import add_best, write_search
 from designstudio.search.finalists import Finalist, Verification, read_fresh
 from designstudio.search.records import CandidateRecord
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Choice, Objective, Range, SearchPlan, Space, Study, read_study
 from designstudio.study.design import PRESETS, Condition, Design, Stimuli
 from designstudio.viz.designs import CLOSEST, MOST_STROKES, compute_rows, draw_designs, find_level

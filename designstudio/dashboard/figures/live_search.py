@@ -7,7 +7,7 @@ import holoviews as hv
 import numpy as np
 
 from designstudio.dashboard.theme import text_color
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.viz.fresh import NUM_ERRORS, Fresh, read_values
 from designstudio.viz.front import compute_front

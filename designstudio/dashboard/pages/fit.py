@@ -13,7 +13,7 @@ from designstudio.dashboard.parts.planner import Planner
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.fit_choice import FitChoice
 from designstudio.dashboard.theme import card, html, side_by_side
-from designstudio.fitting.files import load_fit
+from designstudio.fitting.fit_folder import load_fit
 from designstudio.runs.jobs import FINISHED, Job, JobStore
 from designstudio.runs.jobs.job import FIT, PLAN
 

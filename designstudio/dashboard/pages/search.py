@@ -18,7 +18,7 @@ from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import Job, JobStore
 from designstudio.runs.jobs.job import SEARCH, STUDY
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.search.watching import SearchWatch
 from designstudio.study import Study, format_study, read_study
 from designstudio.study.design import Design

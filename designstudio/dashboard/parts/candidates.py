@@ -9,7 +9,7 @@ import pandas as pd
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.records import PRUNED, CandidateRecord
-from designstudio.search.results import SearchResult
+from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.study.design import Design
 from designstudio.study.design.description import DesignCells, describe_design, format_cells

@@ -19,8 +19,8 @@ from designstudio.dashboard.parts.fit_tables import (
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html, side_by_side
 from designstudio.errors import StudioError
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.plan import choose_cost
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.parameter_entries import split_label

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_json import LARGEST_KHAT
+from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.reading.load_report import count
-from designstudio.fitting.record import LARGEST_KHAT
-from designstudio.fitting.results import EmpiricalFit
-from designstudio.fitting.summaries import INTERVAL, summarize_group
 from designstudio.metrics.monte_carlo import Score
 from designstudio.viz.families import name_cost
 from designstudio.viz.theme import make_series

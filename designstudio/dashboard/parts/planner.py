@@ -16,8 +16,8 @@ from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.paper_figure import PaperFigure
 from designstudio.dashboard.theme import card, html
 from designstudio.errors import StudioError
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.plan import choose_cost
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.runs.jobs import FINISHED, Job, JobStore
 from designstudio.runs.jobs.job import PLAN, STUDY
 from designstudio.runs.plan import PRECISION

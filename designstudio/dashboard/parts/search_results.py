@@ -32,7 +32,7 @@ from designstudio.search.feasible import find_design
 from designstudio.search.finalists import choose_finalists
 from designstudio.search.job import get_plan
 from designstudio.search.records import CandidateRecord
-from designstudio.search.results import SearchResult, list_recorded
+from designstudio.search.search_result import SearchResult, list_recorded
 from designstudio.study.design import Design
 from designstudio.viz.designs import draw_designs
 from designstudio.viz.fresh import read_fresh_record

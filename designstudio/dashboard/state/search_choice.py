@@ -12,7 +12,7 @@ from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.quantity.rmse import RootMeanSquaredError
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
-from designstudio.search.run import Budget
+from designstudio.search.run_search import Budget
 from designstudio.study import Choice, Constraint, Objective, Range, SearchPlan, Space, Study
 from designstudio.study.space import Variable
 from designstudio.study.stimuli import LOG_UNIFORM, UNIFORM

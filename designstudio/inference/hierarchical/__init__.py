@@ -17,6 +17,6 @@ their number.
 """
 
 from designstudio.inference.hierarchical.pool import compute_shrinkage, pool_subjects
-from designstudio.inference.hierarchical.settings import PoolingSettings
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 
 __all__ = ["PoolingSettings", "compute_shrinkage", "pool_subjects"]

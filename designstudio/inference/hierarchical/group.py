@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from designstudio.inference.hierarchical.entries import Group, Hyperprior
+from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.marginal import (
     Affine,
     Particles,
@@ -21,8 +21,8 @@ from designstudio.inference.hierarchical.marginal import (
     improve,
 )
 from designstudio.inference.hierarchical.members import Members
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.hierarchical.proposals import Part, learn, name_keys
-from designstudio.inference.hierarchical.settings import PoolingSettings
 from designstudio.inference.mixture import Mixture, start_mixture
 
 # Spreads of the pilot are at least this, relative to the scale of their prior.

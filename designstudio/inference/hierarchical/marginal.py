@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from designstudio.inference.hierarchical.entries import Group, Hyperprior
+from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.importance import temper
 from designstudio.inference.mixture import (
     Mixture,

@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Key
 
 from designstudio.inference.condition_groups import group_by_conditions
-from designstudio.inference.hierarchical.entries import Entry
+from designstudio.inference.hierarchical.group_model import Entry
 from designstudio.inference.hierarchical.marginal import Particles
 from designstudio.inference.hierarchical.proposals import Part, draw_particles, make_part, name_keys
 from designstudio.inference.mixture import Mixture

@@ -12,11 +12,11 @@ from jaxtyping import Array, Float, Key
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.inference.diagnostics import WeightCheck, check_weights, resample
-from designstudio.inference.hierarchical.entries import Entry, Group, choose_hyperprior, lay_out_draws, list_entries
 from designstudio.inference.hierarchical.group import SampledGroup, sample_group
+from designstudio.inference.hierarchical.group_model import Entry, Group, choose_hyperprior, lay_out_draws, list_entries
 from designstudio.inference.hierarchical.marginal import choose_particles
 from designstudio.inference.hierarchical.members import gather_members
-from designstudio.inference.hierarchical.settings import PoolingSettings
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue
 from designstudio.model.parameter_entries import list_array_entries

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from designstudio.inference.condition_groups import ConditionGroup
 from designstudio.inference.coordinates import constrain, find_start
-from designstudio.inference.hierarchical.entries import Entry, Group, list_entries, stretch
+from designstudio.inference.hierarchical.group_model import Entry, Group, list_entries, stretch
 from designstudio.inference.importance import Evaluated, Proposal, draw_weighted
 from designstudio.inference.mixture import Mixture, start_mixture
 from designstudio.inference.settings import ImportanceSettings

@@ -11,14 +11,20 @@ of one participant is written, and register it:
             return "".join(f"{trial.stimulus}\\n" for trial in trials.trials)
 
 It is then written by `designstudio schedule`, can be chosen with `--format my_lab`, and is in its help, in the README of
-every schedule and in the documentation. The file of `--cost-file` may register it together with a cost.
+every schedule and in the documentation. The file of `--cost-file` may register it together with a cost. Formats that are
+tables share the columns of `make_row`.
 """
 
+import csv
+import io
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from designstudio.lab.schedule import Schedule, TrialList
+    from designstudio.lab.schedule import ListedTrial, Schedule, TrialList
+
+Row = dict[str, Any]
 
 
 class AbstractFormat(ABC):
@@ -36,8 +42,29 @@ class AbstractFormat(ABC):
 
     @abstractmethod
     def write_list(self, schedule: "Schedule", trials: "TrialList") -> str:
-        """The file of one participant; `designstudio.lab.formats.rows.make_row` gives what a trial needs."""
+        """The file of one participant; `designstudio.lab.formats.base.make_row` gives what a trial needs."""
 
     def name_file(self, subject: str) -> str:
         """Path of a participant's file."""
         return f"{self.name}/sub-{subject}{self.suffix}"
+
+
+def make_row(schedule: "Schedule", trial: "ListedTrial") -> Row:
+    """What an experiment needs to know about a trial."""
+    return {
+        "trial": trial.number,
+        "block": trial.block,
+        "condition": trial.condition,
+        **{name: float(value) for name, value in trial.levels.items()},
+        "stimulus": trial.stimulus,
+        "seconds": float(schedule.design.seconds_per_trial),
+    }
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV; numbers with all their digits, nothing where there is None."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

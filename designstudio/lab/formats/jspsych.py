@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from designstudio.lab.folder import write_pretty
-from designstudio.lab.formats.base import AbstractFormat
-from designstudio.lab.formats.rows import make_row
+from designstudio.lab.formats.base import AbstractFormat, make_row
+from designstudio.lab.text_folder import write_pretty
 
 if TYPE_CHECKING:
     from designstudio.lab.schedule import Schedule, TrialList

@@ -7,9 +7,9 @@ names of the files, in a column, and in the descriptions of the data set and of 
 import re
 from typing import Any
 
-from designstudio.lab.folder import write_pretty
-from designstudio.lab.formats.rows import Row, make_row, write_csv
+from designstudio.lab.formats.base import Row, make_row, write_csv
 from designstudio.lab.schedule import Schedule, TrialList
+from designstudio.lab.text_folder import write_pretty
 from designstudio.model.costs import get_cost
 from designstudio.model.parameters import NO_UNIT
 

@@ -6,8 +6,7 @@ the number of a trial is called `trial_number` here.
 
 from typing import TYPE_CHECKING
 
-from designstudio.lab.formats.base import AbstractFormat
-from designstudio.lab.formats.rows import make_row, write_csv
+from designstudio.lab.formats.base import AbstractFormat, make_row, write_csv
 
 if TYPE_CHECKING:
     from designstudio.lab.schedule import Schedule, TrialList

@@ -39,7 +39,7 @@ class JobStore:
         """Write down a new job and start its process.
 
         Args:
-            kind: see `designstudio.runs.jobs.kinds`.
+            kind: see `designstudio.runs.jobs.run_job`.
             title: for people.
             settings: plain data.
             files: what the job reads, by name.

@@ -75,7 +75,7 @@ def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
     reporter.report(Progress())
     try:
         from designstudio.core.configuration import configure  # noqa: PLC0415  (the lock comes first: this takes seconds)
-        from designstudio.runs.jobs.kinds import run_job  # noqa: PLC0415
+        from designstudio.runs.jobs.run_job import run_job  # noqa: PLC0415
 
         configure()
         is_whole = run_job(job, reporter)

@@ -9,7 +9,7 @@ from numpyro.infer import MCMC, NUTS
 from numpyro.infer.util import log_density
 
 from designstudio.errors import UnknownNameError
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost

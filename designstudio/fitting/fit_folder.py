@@ -17,12 +17,12 @@ from typing import Any
 
 from designstudio.core.files import write_json
 from designstudio.errors import StudioError
-from designstudio.fitting.comparison import compare_costs
+from designstudio.fitting.compare_costs import compare_costs
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.models import build_models
 from designstudio.fitting.posterior_cache import PosteriorCache, locate
 from designstudio.fitting.reading import LoadReport, Scale
 from designstudio.fitting.request import request_as_dict, request_from_dict
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.model.trials import load_trials, save_trials
 

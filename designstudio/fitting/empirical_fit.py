@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xarray as xr
 
 from designstudio.core.presentation import AbstractResult, Overview
-from designstudio.fitting.overview import describe_costs, describe_failures, frame_fit, tabulate_costs
+from designstudio.fitting.fit_json import record_fit
+from designstudio.fitting.fit_overview import describe_costs, describe_failures, frame_fit, tabulate_costs
+from designstudio.fitting.posterior_summaries import summarize_posteriors
 from designstudio.fitting.reading import LoadReport, Scale
-from designstudio.fitting.record import record_fit
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.summaries import summarize_posteriors
 from designstudio.fitting.units import restore_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 
@@ -28,7 +28,7 @@ class Comparison:
             the best, lower is better) and `difference_se` (from pointwise differences), `is_winner` (only of subjects that
             every cost could be fitted to). NaN where a fit failed.
         total: over (cost): `elpd` summed over the subjects that every cost could be fitted to, `elpd_se`, `difference` to
-            the best cost and `difference_se` (over subjects; see `designstudio.fitting.comparison`),
+            the best cost and `difference_se` (over subjects; see `designstudio.fitting.compare_costs`),
             `difference_se_trials`, `weight` (stacking), `share_won` and `share_won_se`.
         families: over (family): `share_won`, `share_won_se` and `weight` of groups of costs as in the paper: `symmetric`,
             `effort`, `asymmetric`, and `other` for costs that users wrote; `num_costs` says how many of each were fitted.
@@ -116,7 +116,7 @@ class EmpiricalFit(AbstractResult):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """Estimates of all subjects under all costs; see `designstudio.fitting.overview.frame_fit`."""
+        """Estimates of all subjects under all costs; see `designstudio.fitting.fit_overview.frame_fit`."""
         return frame_fit(self)
 
     def to_datatree(self, cost: str | None = None) -> xr.DataTree:

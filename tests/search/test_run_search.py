@@ -11,8 +11,8 @@ from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.search import search_job
 from designstudio.search.records import read_record
-from designstudio.search.results import list_recorded
-from designstudio.search.run import Budget, run_search
+from designstudio.search.run_search import Budget, run_search
+from designstudio.search.search_result import list_recorded
 from designstudio.search.storage import open_storage
 from designstudio.search.sweep import Grid, parse_along, run_sweep
 from designstudio.study import Choice, Constraint, Goal, Objective, Range, Space
@@ -235,7 +235,7 @@ def test_resume_needs_something_to_resume(question, tmp_path):
 
 
 def test_a_sweep_gives_the_scores_of_its_points_and_goes_on(tmp_path):
-    from designstudio.evaluate.run import evaluate_design
+    from designstudio.evaluate.evaluate_design import evaluate_design
 
     question = make_question().replace(goals=(Goal("excludes", "beta"),))
     grid = Grid("two-levels", dict([parse_along("trials=60:90:30"), parse_along("participants=1,2")]), "information", 32)

@@ -17,10 +17,9 @@ from designstudio.inference.batches import compute_pointwise
 from designstudio.inference.diagnostics import Draws
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.preflight import check_scale, note_weak_data
-from designstudio.inference.results import Results
 from designstudio.inference.settings import FitSettings
 from designstudio.inference.stages import Stages
-from designstudio.inference.task import Task, pick
+from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import sort_by_noise
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise

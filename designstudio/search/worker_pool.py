@@ -10,8 +10,8 @@ from optuna.trial import TrialState
 
 from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
-from designstudio.search.folder import RunFolder
 from designstudio.search.job import OWNER, AbstractJob
+from designstudio.search.run_folder import RunFolder
 
 # Seconds between looks.
 PAUSE = 0.3

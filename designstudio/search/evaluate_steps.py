@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.configuration import Programs, count_programs
+from designstudio.evaluate.evaluate_design import join_blocks
 from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.evaluate.goals import second_group
-from designstudio.evaluate.run import join_blocks
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import measure_design

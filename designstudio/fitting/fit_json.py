@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.files import replace_nonfinite
-from designstudio.fitting.summaries import STATISTICS, summarize_group
+from designstudio.fitting.posterior_summaries import STATISTICS, summarize_group
 
 if TYPE_CHECKING:
-    from designstudio.fitting.results import Comparison, EmpiricalFit
+    from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
 
 # Trials with a larger k-hat have a predictive density that cannot be relied on.
 LARGEST_KHAT = 0.7

@@ -15,8 +15,8 @@ import xarray as xr
 from jaxtyping import Float
 from scipy import optimize
 
-from designstudio.fitting.record import LARGEST_KHAT
-from designstudio.fitting.results import Comparison
+from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.fit_json import LARGEST_KHAT
 from designstudio.metrics.monte_carlo import score_share
 from designstudio.model.costs import find_family
 from designstudio.model.costs.base import FAMILIES
@@ -29,7 +29,7 @@ def compare_costs(posteriors: Mapping[str, xr.DataTree]) -> Comparison:
     """Compare all costs that were fitted to the same data.
 
     Args:
-        posteriors: of each cost, with the groups `loo` and `diagnostics`; see `designstudio.fitting.condition_groups`.
+        posteriors: of each cost, with the groups `loo` and `diagnostics`; see `designstudio.fitting.fit_condition_groups`.
     """
     costs = list(posteriors)
     verdicts = [tree["diagnostics"].to_dataset() for tree in posteriors.values()]

@@ -8,10 +8,10 @@ import pytest
 import xarray as xr
 
 from designstudio.errors import DataError, StudioError
-from designstudio.fitting import run
+from designstudio.fitting import fit_subjects as module
+from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.run import fit_subjects
 from designstudio.fitting.units import convert_prior
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import get_cost
@@ -141,7 +141,9 @@ def test_a_fit_that_fails_is_named_with_its_reason(loaded):
 def test_a_run_that_was_stopped_goes_on(loaded, request_of_two, fit, folder, monkeypatch):
     (folder / "posterior_quadratic_effort.nc").rename(folder / "hidden.nc")
     fitted = []
-    monkeypatch.setattr(run, "fit_condition_groups", lambda model, *_, **__: fitted.append(model.actor.cost.name) or 1 / 0)
+    monkeypatch.setattr(
+        module, "fit_condition_groups", lambda model, *_, **__: fitted.append(model.actor.cost.name) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         fit_subjects(loaded, request_of_two, folder=folder)
     # The first cost was found.
@@ -162,7 +164,7 @@ def test_pooling_names_the_median_subject_in_the_unit_of_the_data(pooled_fit, tr
 
 @pytest.mark.parametrize("change", [{"seed": 2}, {"per_condition": ()}, {"priors": {"mu_0": Uniform(0.5, 4)}}])
 def test_another_question_is_not_answered_with_what_was_kept(loaded, request_of_two, fit, folder, monkeypatch, change):
-    monkeypatch.setattr(run, "fit_condition_groups", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(module, "fit_condition_groups", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fit_subjects(loaded, dataclasses.replace(request_of_two, **change), folder=folder)
 
@@ -195,7 +197,7 @@ def test_progress_names_the_cost_and_ends_with_all_subjects(loaded):
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_fitted(loaded, tmp_path, monkeypatch, change, words):
-    monkeypatch.setattr(run, "fit_condition_groups", lambda *_, **__: pytest.fail("something was fitted"))
+    monkeypatch.setattr(module, "fit_condition_groups", lambda *_, **__: pytest.fail("something was fitted"))
     request = dataclasses.replace(FitRequest(costs=("quadratic",)), **change)
     with pytest.raises(StudioError, match=words):
         fit_subjects(loaded, request, folder=tmp_path / "out")

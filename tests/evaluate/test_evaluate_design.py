@@ -7,10 +7,10 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
-from designstudio.evaluate import run as run_module
+from designstudio.evaluate import evaluate_design as module
+from designstudio.evaluate.evaluate_design import estimate_seconds, evaluate_design
+from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.fingerprint import fingerprint_design
-from designstudio.evaluate.run import estimate_seconds, evaluate_design
-from designstudio.evaluate.study import evaluate_study
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
@@ -108,7 +108,7 @@ def test_a_rerun_is_found_and_more_data_sets_only_add_to_it(tmp_path):
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path, monkeypatch):
     cache, study, calls = BlockCache(tmp_path, block_size=20), make_study(), []
-    real = run_module.summarize_datasets
+    real = module.summarize_datasets
 
     def stops_at_the_second_block(*args, first, **kwargs):
         calls.append(first)
@@ -116,7 +116,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path, monkeypatc
             raise KeyboardInterrupt
         return real(*args, first=first, **kwargs)
 
-    monkeypatch.setattr(run_module, "summarize_datasets", stops_at_the_second_block)
+    monkeypatch.setattr(module, "summarize_datasets", stops_at_the_second_block)
     with pytest.raises(KeyboardInterrupt):
         evaluate_design(study, TWO_LEVELS, num_datasets=40, cache=cache)
     assert not list(tmp_path.rglob(".saving-*"))

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.posterior import count_failures, load_posterior, save_posterior
-from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
@@ -249,11 +249,11 @@ def test_settings_that_cannot_work_are_refused():
 
 SCRIPT = """
 import jax, numpy as np, sys
-from tests.inference.test_run import SETTINGS, simulate
+from tests.inference.test_fit_datasets import SETTINGS, simulate
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.costs import get_cost
-from designstudio.inference.run import fit_datasets
+from designstudio.inference.fit_datasets import fit_datasets
 model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), num_conditions=2, per_condition=("sigma",))
 posterior = fit_datasets(model, simulate(model, 6)[1], settings=SETTINGS, seed=4)
 np.save(sys.argv[1], posterior["posterior"]["mu_0"].values)

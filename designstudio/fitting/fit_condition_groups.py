@@ -20,8 +20,8 @@ from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.fitting.units import count_trials
 from designstudio.inference.batches import compute_pointwise, iterate_batches
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.posterior import build_posterior
-from designstudio.inference.run import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import PointwiseLeaveOneOut, leave_each_out
 from designstudio.model.likelihood.model import BehaviorModel

@@ -14,16 +14,16 @@ from designstudio.errors import StudioError
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import check_feasible, check_size
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
-from designstudio.search.folder import RunFolder
-from designstudio.search.importance import rank_variables
 from designstudio.search.job import get_plan
-from designstudio.search.pool import Source
 from designstudio.search.records import PRUNED, read_record
-from designstudio.search.results import SearchResult
+from designstudio.search.run_folder import RunFolder
 from designstudio.search.sampling import check_sampler
 from designstudio.search.screen import screen_designs
 from designstudio.search.search_job import STARTS, SearchJob, create_search, load_search, name_search
+from designstudio.search.search_result import SearchResult
 from designstudio.search.storage import HEARTBEAT, close_storage
+from designstudio.search.variable_importance import rank_variables
+from designstudio.search.worker_pool import Source
 from designstudio.search.workers import begin_run, check_workers, estimate_left, recover_stale, run_workers
 from designstudio.study import Study
 

@@ -12,13 +12,13 @@ import xarray as xr
 
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
-from designstudio.fitting.comparison import compare_costs
-from designstudio.fitting.condition_groups import fit_condition_groups
+from designstudio.fitting.compare_costs import compare_costs
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_condition_groups import fit_condition_groups
 from designstudio.fitting.models import CostModel, build_models
 from designstudio.fitting.posterior_cache import PosteriorCache, fingerprint_cost
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.results import EmpiricalFit
 from designstudio.inference.hierarchical import pool_subjects
 from designstudio.model.trials import save_trials
 
@@ -40,7 +40,7 @@ def fit_subjects(
         loaded: what `designstudio.fitting.reading.read_data` returned.
         request: what is fitted.
         name: of the data.
-        folder: where finished costs are kept, and looked for; by default nowhere. See `designstudio.fitting.files`.
+        folder: where finished costs are kept, and looked for; by default nowhere. See `designstudio.fitting.fit_folder`.
         progress: called with a `Progress` after every batch: it counts subjects, once for each cost.
 
     Raises:

@@ -8,8 +8,8 @@ from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.search.estimates import list_objectives
 from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
 from designstudio.search.job import get_plan
-from designstudio.search.overview import frame_search, tabulate_finalists
 from designstudio.search.records import COMPLETE, PRUNED, CandidateRecord
+from designstudio.search.search_overview import frame_search, tabulate_finalists
 from designstudio.study import Objective, Study
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class SearchResult(AbstractResult):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """Scores of all candidates; see `designstudio.search.overview.frame_search`."""
+        """Scores of all candidates; see `designstudio.search.search_overview.frame_search`."""
         return frame_search(self)
 
     def as_dict(self) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from designstudio.fitting.overview import describe_costs, describe_failures, format_number, tabulate_costs
-from designstudio.fitting.results import Comparison, EmpiricalFit
-from designstudio.fitting.summaries import summarize_group
+from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
+from designstudio.fitting.fit_overview import describe_costs, describe_failures, format_number, tabulate_costs
+from designstudio.fitting.posterior_summaries import summarize_group
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family
 

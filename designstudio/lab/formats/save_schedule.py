@@ -6,11 +6,11 @@ from typing import Any
 
 from designstudio.core.fingerprint import hash_json, hash_text
 from designstudio.evaluate.fingerprint import list_software
-from designstudio.lab.folder import write_folder, write_pretty
 from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
 from designstudio.lab.formats.readme import write_readme
 from designstudio.lab.formats.registry import FORMATS
 from designstudio.lab.schedule import Schedule
+from designstudio.lab.text_folder import write_folder, write_pretty
 from designstudio.study.design.description import record_design
 
 FORMAT = "designstudio schedule 1"

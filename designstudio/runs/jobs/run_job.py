@@ -11,7 +11,7 @@ from designstudio.runs.jobs.work import Reporter
 from designstudio.runs.plan import PlanRequest, run_plan
 from designstudio.runs.power import PowerRequest, run_power
 from designstudio.runs.search import SearchRequest, run_search
-from designstudio.search.run import Budget
+from designstudio.search.run_search import Budget
 
 
 def run_job(job: Job, reporter: Reporter) -> bool:

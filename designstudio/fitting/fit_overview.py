@@ -9,7 +9,7 @@ from designstudio.metrics.monte_carlo import Score
 if TYPE_CHECKING:
     import pandas as pd
 
-    from designstudio.fitting.results import EmpiricalFit
+    from designstudio.fitting.empirical_fit import EmpiricalFit
 
 Table = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 

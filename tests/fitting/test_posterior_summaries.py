@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from designstudio.fitting.summaries import compute_hdi
+from designstudio.fitting.posterior_summaries import compute_hdi
 
 
 def test_an_hdi_is_the_shortest_interval():

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.fitting.files import load_fit, save_fit
+from designstudio.fitting.fit_folder import load_fit, save_fit
 from designstudio.fitting.reading import Scale, example_path
 from designstudio.fitting.request import FitRequest, request_as_dict, request_from_dict
 from designstudio.model.priors import HalfNormal, Interval, LogNormal, Uniform

@@ -10,7 +10,7 @@ from designstudio.study.design.description import DesignCells, describe_design, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from designstudio.search.results import SearchResult
+    from designstudio.search.search_result import SearchResult
     from designstudio.search.sweep import SweepResult
 
 IN_SEARCH, FRESH = "search", "fresh"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from designstudio.fitting.comparison import compare_costs, stack_weights
-from designstudio.inference.run import fit_datasets
+from designstudio.fitting.compare_costs import compare_costs, stack_weights
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.model.costs import PAPER_COST_NAMES, find_family, register_cost
 from tests.fitting.make_posteriors import make_posteriors
 

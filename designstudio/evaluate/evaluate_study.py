@@ -7,11 +7,11 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
+from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.results import Evaluation
-from designstudio.evaluate.run import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.comparison import ModelRecovery
 from designstudio.study import Study
