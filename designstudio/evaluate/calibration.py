@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
@@ -17,6 +16,8 @@ from jaxtyping import Float
 from designstudio.core.memory import check_memory
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import ProgressCallback
+from designstudio.core.randomness import make_generator, make_key
+from designstudio.evaluate.experiment import PARTICIPANTS, RESPONSES, STIMULI
 from designstudio.evaluate.limits import ADVICE, estimate_bytes
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
@@ -100,7 +101,7 @@ def calibrate(
         f"A calibration with {num_trials:,} trials in each condition and {num_datasets:,} data sets",
         ADVICE,
     )
-    people_key, stimulus_key, noise_key = jax.random.split(jax.random.key(seed), 3)
+    people_key, stimulus_key, noise_key = (make_key(seed, purpose) for purpose in (PARTICIPANTS, STIMULI, RESPONSES))
     participants = draw_participants(model, num_datasets, key=people_key)
     stimuli = draw_stimuli(num_datasets, model.num_conditions, num_trials, low=low, high=high, key=stimulus_key)
     trials = simulate_trials(model, participants, stimuli, key=noise_key)
@@ -112,7 +113,7 @@ def calibrate(
     ranked, true = list_quantities(model, draws), list_quantities(model, truth.drop_vars("condition", errors="ignore"))
     diagnostics = posterior["diagnostics"].to_dataset()
     is_good = diagnostics["is_good"].values
-    rng = np.random.default_rng(seed)
+    rng = make_generator(seed, "ranks")
     thin = max(1, settings.num_chains * settings.num_draws // NUM_RANKED)
     ranks = {}
     for name, values in ranked.items():

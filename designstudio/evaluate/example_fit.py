@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
+from designstudio.core.randomness import make_generator
 from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
@@ -91,7 +92,9 @@ def _predict_band(
         for part in _predict(model, values, known, jnp.asarray(model.family.perception.encode(grid), jnp.float32))
     )
     # One noise for each draw, at all stimuli: the band is then as smooth as the predictions are.
-    noise = np.random.default_rng(seed).permutation(stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean)))[:, None, None]
+    noise = make_generator(seed, "predicted responses").permutation(
+        stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean))
+    )[:, None, None]
     responses = model.family.response.decode(mean + noise * np.exp(log_variance / 2))
     low, median, high = np.quantile(responses, [(1 - interval) / 2, 0.5, (1 + interval) / 2], axis=0)
     dims = ("condition", "stimulus")

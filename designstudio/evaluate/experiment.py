@@ -2,17 +2,20 @@
 
 from typing import NamedTuple
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
 from designstudio.core.configuration import configure_once
+from designstudio.core.randomness import make_key
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Constant
 from designstudio.model.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
 from designstudio.study import Study
 from designstudio.study.design import Design
+
+# What random numbers are for: the same for every design of a study.
+PARTICIPANTS, STIMULI, RESPONSES = "participants", "stimuli", "responses"
 
 
 class Experiment(NamedTuple):
@@ -38,7 +41,6 @@ class Experiment(NamedTuple):
 def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets: int) -> Experiment:
     """Participants and stimuli of the data sets numbered from `first` on."""
     configure_once()
-    people_key, _, _ = _keys(study)
     simulated = study.load_actor(study.population.cost or study.cost)
     changed = (*design.levels, *design.own_parameters)
     generative = BehaviorModel(simulated, num_conditions=len(design.conditions), per_condition=changed)
@@ -56,7 +58,11 @@ def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets
         for name in changed
     }
     participants = draw_participants(
-        generative, num_datasets, key=people_key, population={**population, **by_condition}, first=first
+        generative,
+        num_datasets,
+        key=make_key(study.seed, PARTICIPANTS),
+        population={**population, **by_condition},
+        first=first,
     )
     stimuli, is_present = place_stimuli(study, design, first=first, num_datasets=num_datasets)
     return Experiment(generative, fitted, participants, stimuli, is_present, study.analysis.fix_values(participants))
@@ -68,7 +74,7 @@ def place_stimuli(
     """What the data sets numbered from `first` on see, and which trials there are."""
     counts = np.array([condition.num_trials for condition in design.conditions])
     numbers = np.arange(first, first + num_datasets)
-    uniform = draw_uniform(numbers, len(counts), int(counts.max()), key=_keys(study)[1])
+    uniform = draw_uniform(numbers, len(counts), int(counts.max()), key=make_key(study.seed, STIMULI))
     stimuli = np.ones_like(uniform)
     for k, condition in enumerate(design.conditions):
         shown = slice(condition.num_trials)
@@ -83,13 +89,8 @@ def simulate_experiment(study: Study, design: Design, experiment: Experiment) ->
         experiment.generative,
         experiment.participants,
         experiment.stimuli,
-        key=_keys(study)[2],
+        key=make_key(study.seed, RESPONSES),
         is_present=experiment.is_present,
         conditions=[condition.name for condition in design.conditions],
         contamination=Contamination(population.lapse_rate, population.outlier_rate, population.outlier_scale),
     )
-
-
-def _keys(study: Study) -> jax.Array:
-    """Keys of participants, stimuli and noise: the same for every design of a study."""
-    return jax.random.split(jax.random.key(study.seed), 3)

@@ -14,6 +14,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
+from designstudio.core.randomness import make_key
 from designstudio.evaluate.experiment import Experiment
 from designstudio.metrics.information import expected_information, predict_posterior, unpack
 from designstudio.model.likelihood.model import BehaviorModel
@@ -40,7 +41,7 @@ def draw_virtual(
     """
     model = experiment.fitted
     numbers = experiment.participants["dataset"].values
-    key = jax.random.fold_in(jax.random.key(seed), 1)
+    key = make_key(seed, "virtual posteriors")
     noise = stats.norm.ppf(draw_uniform(numbers, truth.shape[1], 1, key=key)[..., 0])
     mean, covariance = prior["prior_log_mean"], prior["prior_log_covariance"]
     information = compute_information(experiment, truth)

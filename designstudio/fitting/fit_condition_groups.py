@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.progress import Counter, ProgressCallback
+from designstudio.core.randomness import make_generator
 from designstudio.fitting.units import count_trials
 from designstudio.inference.batches import compute_pointwise, iterate_batches
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
@@ -33,7 +34,7 @@ LARGEST_GROUP = 100_000_000
 # Small experiments share one program, as their subjects take less time than another one to compile.
 SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
 # A stream of random numbers of its own, for what the data say nothing about.
-PRIOR_STREAM = 7919
+PRIOR_STREAM = "draws of the prior"
 # Numbers in the log likelihood of a subject. Beyond it draws are thinned: each of thousands of trials has so little
 # influence on the posterior that a thousand draws leave an error of less than a tenth of a nat in their sum.
 MOST_NUMBERS = 3_000_000
@@ -136,7 +137,7 @@ def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tup
         return np.empty(shape, np.float32)
     size = (*shape[1:], model.num_conditions)
     stream = model.free.index(name)
-    uniform = [np.random.default_rng((seed, int(number), stream, PRIOR_STREAM)).uniform(size=size) for number in numbers]
+    uniform = [make_generator(seed, PRIOR_STREAM, int(number), stream).uniform(size=size) for number in numbers]
     return model.priors[name].quantile(np.stack(uniform)).astype(np.float32)
 
 

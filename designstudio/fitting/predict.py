@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import special
 
+from designstudio.core.randomness import make_generator
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
@@ -60,7 +61,7 @@ def predict_responses(
     stimuli, responses, index = (
         fit.trials[name].values[place][is_present] for name in ("stimulus", "response", "condition_index")
     )
-    rng = np.random.default_rng((seed, place))
+    rng = make_generator(seed, "predicted responses", place)
     grid = np.geomspace(stimuli.min(), stimuli.max(), num_points)
     quantiles = np.empty((len(shown), num_points, len(PROBABILITIES)))
     pit = np.empty(len(stimuli))

@@ -7,7 +7,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Key
 
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.inference.batches import ImportanceBatch, compute_correction, run_importance, run_nuts
@@ -21,6 +20,7 @@ from designstudio.inference.diagnostics import (
     resample,
     take_draws,
 )
+from designstudio.inference.mixture import Mixture
 from designstudio.inference.nuts import Chain
 from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.observations import Observations
@@ -42,8 +42,8 @@ class Stages:
         """
         failed: list[int] = []
         for chosen, is_wanted in self._task.iterate_batches(datasets):
-            observations, keys = pick(self._task.sampled, chosen), self._task.make_keys(chosen, stage)
-            batch = self._learn(observations, keys, is_wanted, num_repeats)
+            observations = pick(self._task.sampled, chosen)
+            batch = self._learn(stage, observations, chosen, is_wanted, num_repeats)
             check = check_weights(np.asarray(batch.log_weight)[is_wanted])
             at = chosen[is_wanted]
             rngs = self._task.make_generators(at, stage)
@@ -64,12 +64,12 @@ class Stages:
         """
         failed: list[int] = []
         for chosen, is_wanted in self._task.iterate_batches(datasets):
-            observations, keys = pick(self._task.sampled, chosen), self._task.make_keys(chosen, stage)
-            start = self._learn(observations, keys, is_wanted, num_repeats)
+            observations = pick(self._task.sampled, chosen)
+            start = self._learn(stage, observations, chosen, is_wanted, num_repeats)
             runs: list[Chain] = []
             for repeat in range(num_repeats):
-                run_keys = _fold(keys, repeat)
-                runs.append(run_nuts(self._task.model, observations, start, run_keys, self._nuts, is_wanted=is_wanted))
+                keys = self._task.make_keys(chosen, f"{stage}: chains, repeat {repeat}")
+                runs.append(run_nuts(self._task.model, observations, start, keys, self._nuts, is_wanted=is_wanted))
                 start = start._replace(starts=runs[-1].last)
             chains = _join(runs, is_wanted)
             at = chosen[is_wanted]
@@ -85,14 +85,17 @@ class Stages:
         return np.array(failed, int)
 
     def _learn(
-        self, observations: Observations, keys: Key[Array, " dataset"], is_wanted: np.ndarray, num_repeats: int
+        self, stage: str, observations: Observations, chosen: np.ndarray, is_wanted: np.ndarray, num_repeats: int
     ) -> ImportanceBatch:
         """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
-        batch = run_importance(self._task.model, observations, keys, self._importance, is_wanted=is_wanted)
+
+        def run(repeat: int, state: Mixture | None) -> ImportanceBatch:
+            keys = self._task.make_keys(chosen, f"{stage}: weighted draws, repeat {repeat}")
+            return run_importance(self._task.model, observations, keys, self._importance, state, is_wanted=is_wanted)
+
+        batch = run(0, None)
         for repeat in range(1, num_repeats):
-            state = batch.proposal.mixture
-            keys_now = _fold(keys, repeat)
-            batch = run_importance(self._task.model, observations, keys_now, self._importance, state, is_wanted=is_wanted)
+            batch = run(repeat, batch.proposal.mixture)
         return batch
 
     def _keep(self, at: np.ndarray, draws: Draws) -> None:
@@ -129,10 +132,6 @@ def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:
         lambda *arrays: np.concatenate([np.asarray(array)[is_wanted] for array in arrays], axis=2)[:, :, :: len(runs)],
         *parts,
     )
-
-
-def _fold(keys: Key[Array, " dataset"], number: int) -> Key[Array, " dataset"]:
-    return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)
 
 
 def _correct_draws(

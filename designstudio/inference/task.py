@@ -11,14 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
+from designstudio.core.randomness import make_generator, make_key
 from designstudio.inference.batches import iterate_batches, local_mesh
 from designstudio.inference.diagnostics import Draws
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.condense import condense
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials
-
-STAGES = ("importance", "importance, more care", "nuts", "nuts, more care")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +62,14 @@ class Task:
         for positions, is_wanted in iterate_batches(len(datasets), size):
             yield datasets[positions], is_wanted
 
-    def make_keys(self, chosen: np.ndarray, stage: str) -> Key[Array, " dataset"]:
-        """One key for each data set and stage, whatever else is fitted."""
-        root = jax.random.fold_in(jax.random.key(self.seed), STAGES.index(stage))
+    def make_keys(self, chosen: np.ndarray, purpose: str) -> Key[Array, " dataset"]:
+        """One key for each data set and purpose, whatever else is fitted."""
+        root = make_key(self.seed, purpose)
         return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(self.numbers[chosen]))
 
     def make_generators(self, chosen: np.ndarray, stage: str) -> list[np.random.Generator]:
         """One generator for each data set and stage, for what is drawn on the host."""
-        return [np.random.default_rng((self.seed, int(number), STAGES.index(stage))) for number in self.numbers[chosen]]
+        return [make_generator(self.seed, stage, int(number)) for number in self.numbers[chosen]]
 
 
 def pick(observations: Observations, chosen: np.ndarray) -> Observations:

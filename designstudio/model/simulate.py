@@ -6,7 +6,6 @@ the same noise in every design: designs differ by what they are, not by luck, an
 leaves the earlier ones unchanged.
 """
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float, Int, Key
 from numpyro.handlers import substitute
 
+from designstudio.core.randomness import hash_name
 from designstudio.errors import StudioError
 from designstudio.model.likelihood.generative import behave
 from designstudio.model.likelihood.model import BehaviorModel
@@ -82,7 +82,7 @@ def draw_participants(
     priors.update(model.priors if population is None else population)
     numbers = np.arange(first, first + num_datasets)
     # By name, so that a parameter has the same numbers whatever other parameters there are.
-    streams = np.array([zlib.crc32(parameter.name.encode()) & 0x7FFFFFFF for parameter in model.parameters])
+    streams = np.array([hash_name(parameter.name) for parameter in model.parameters])
     uniforms = _clip(_draw_streams(key, jnp.asarray(streams), jnp.asarray(numbers), model.num_conditions))
     values = {}
     for parameter, uniform in zip(model.parameters, uniforms, strict=True):

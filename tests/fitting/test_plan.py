@@ -46,7 +46,7 @@ NOWHERE = BlockCache(None)
 
 @pytest.fixture(scope="module")
 def pilot():
-    return make_pilot(make_truth(3))
+    return make_pilot(make_truth(5))
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float, Key
 
 from designstudio.core.progress import Counter, ProgressCallback
+from designstudio.core.randomness import make_generator, make_key
 from designstudio.errors import StudioError
 from designstudio.inference.diagnostics import WeightCheck, check_weights, resample
 from designstudio.inference.hierarchical.group import SampledGroup, sample_group
@@ -72,7 +73,7 @@ def pool_subjects(
     entries, given = list_entries(model), posterior["posterior"].to_dataset()
     separate = lay_out_draws(entries, given.isel(dataset=good[rank])).mean(axis=-1).T
     members = gather_members(model, trials, fixed, entries, good[rank])
-    group_key, resample_key = jax.random.split(jax.random.key(seed))
+    group_key, resample_key = jax.random.split(make_key(seed, "pooling"))
     # As if it were a number of subjects.
     counter = Counter(progress, len(good))
 
@@ -118,7 +119,7 @@ def _draw_equally(
 ) -> tuple[Group, Float[np.ndarray, "chain draw subject entry"], Float[np.ndarray, " subject"]]:
     """Equally weighted groups, the subjects of each, and how many particles each subject was chosen from."""
     _, num_chains, num_weighted = check.log_weight.shape
-    rng = np.random.default_rng(seed)
+    rng = make_generator(seed, "pooling")
     chosen = (resample(check.log_weight, num_draws, [rng])[0] + num_weighted * np.arange(num_chains)[:, None]).ravel()
     flat = Group(*(np.asarray(array)[chosen] for array in sampled.draws.group))
     chosen_particle, support = choose_particles(sampled.particles, flat, key)
