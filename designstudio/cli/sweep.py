@@ -1,7 +1,7 @@
 """`designstudio sweep`: a design over a grid of values."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -82,13 +82,7 @@ def _as_table(result: "SweepResult") -> Table:
         table.add_column(title, justify="right")
     for values, evaluation in result.points:
         cells = [*(f"{value:g}" for value in values.values()), evaluation.get("status", "-")]
-        cells += [_cell(evaluation["power"].get(goal)) for goal in goals]
-        cells += [_cell(evaluation["recovery"].get(name, {}).get("rmse")) for name in quantities]
+        cells += [str(Score.from_dict(evaluation["power"].get(goal))) for goal in goals]
+        cells += [str(Score.from_dict(evaluation["recovery"].get(name, {}).get("rmse"))) for name in quantities]
         table.add_row(*cells, str(evaluation["convergence"]["failed"]))
     return table
-
-
-def _cell(score: dict[str, Any] | None) -> str:
-    if score is None or score["value"] is None:
-        return "-"
-    return str(Score(score["value"], score["mcse"]))

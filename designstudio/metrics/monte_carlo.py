@@ -8,7 +8,7 @@ bias correction), and their differences between two designs are paired by data s
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -25,6 +25,12 @@ class Score(NamedTuple):
     def as_dict(self) -> dict[str, float | None]:
         """For JSON, which has neither NaN nor infinity."""
         return {name: number if math.isfinite(number) else None for name, number in zip(self._fields, self, strict=True)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, float | None] | None) -> Self:
+        """What `as_dict` gave; not defined if there is no record."""
+        numbers = [None if record is None else record[name] for name in ("value", "mcse")]
+        return cls(*(math.nan if number is None else float(number) for number in numbers))
 
     def __str__(self) -> str:
         """The number to the digit that its error leaves it."""
@@ -113,3 +119,8 @@ def weighted_mean(weights: Weights, values: Float[np.ndarray, " dataset"]) -> Fl
 def scores_as_dict(scores: Mapping[str, Score]) -> dict[str, dict[str, float | None]]:
     """Named scores for JSON."""
     return {name: score.as_dict() for name, score in scores.items()}
+
+
+def scores_from_dict(records: Mapping[str, Mapping[str, float | None]]) -> dict[str, Score]:
+    """What `scores_as_dict` gave."""
+    return {name: Score.from_dict(record) for name, record in records.items()}

@@ -6,7 +6,7 @@ from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.parameters import NO_UNIT, analysis_priors
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.formatting import MISSING
+from designstudio.report.formatting import MISSING, split
 from designstudio.report.pictures import render_figure
 from designstudio.study import Known, Study
 from designstudio.study.design import Condition, Design
@@ -135,8 +135,3 @@ def _describe_slips(study: Study) -> str:
         scale = f"{population.outlier_scale:g}"
         parts.append(f"In {population.outlier_rate:.1%} of the trials the response is off by a factor (log sd {scale}).")
     return " ".join(parts)
-
-
-def split(things: Sequence[Design], size: int) -> list[Sequence[Design]]:
-    """Consecutive parts of at most `size` designs."""
-    return [things[start : start + size] for start in range(0, len(things), size)]

@@ -1,6 +1,6 @@
 """The report of an evaluation: all designs of a study, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Figure, Page, Section, Words
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
-from designstudio.report.formatting import count, join_words
+from designstudio.report.formatting import count, join_words, split
 from designstudio.report.pictures import embed_figure, has_figure, render_figure
 from designstudio.study import Study
 from designstudio.viz.identifiability import draw_correlations
@@ -103,9 +103,9 @@ def _describe_recovery(
     blocks: list[Block] = [scores.tabulate_recovery(study, evaluations)]
     interval = f"{study.interval:.0%}"
     labels = choose_quantities(summaries, None)
-    for part in _split(list(labels), NUM_QUANTITIES):
+    for part in split(list(labels), NUM_QUANTITIES):
         symbols = join_words([labels[name].symbol for name in part])
-        for names in _split(list(summaries), NUM_DESIGNS):
+        for names in split(list(summaries), NUM_DESIGNS):
             chosen = {name: summaries[name] for name in names if set(part) & set(summaries[name]["quantity"].values)}
             if chosen:
                 caption = (
@@ -118,7 +118,7 @@ def _describe_recovery(
         "average over participants who come from the analysis prior."
     )
     blocks.append(render_figure(draw_coverage(summaries, interval=study.interval), caption))
-    for part in _split(list(labels), NUM_QUANTITIES):
+    for part in split(list(labels), NUM_QUANTITIES):
         symbols = join_words([labels[name].symbol for name in part])
         caption = (
             f"Error of {symbols} in posterior sds against contraction, a point for each participant. On the right the "
@@ -138,7 +138,7 @@ def _describe_identifiability(
 ) -> Section:
     blocks = scores.describe_identifiability(study, evaluations)
     can_correlate = {name: s for name, s in summaries.items() if s.sizes["parameter"] > 1}
-    for names in _split(list(can_correlate), NUM_MATRICES):
+    for names in split(list(can_correlate), NUM_MATRICES):
         caption = f"Mean posterior correlation of the logarithms of all pairs of parameters: {join_words(names)}."
         blocks.append(render_figure(draw_correlations({name: summaries[name] for name in names}), caption))
     if has_figure(folder, "prior_cost"):
@@ -181,7 +181,3 @@ def _describe_behavior(folder: Path, evaluations: scores.Evaluations, interval: 
         (f"{said}: points are responses, lines and bands the median and {interval:.0%} of what the fit predicts.",)
     )
     return [Section("Behaviour", (words, *figures))]
-
-
-def _split(names: Sequence[str], size: int) -> list[list[str]]:
-    return [list(names[start : start + size]) for start in range(0, len(names), size)]

@@ -30,6 +30,7 @@ from designstudio.report.formatting import (
     format_score,
     format_share,
     join_words,
+    split,
 )
 from designstudio.report.pictures import render_figure
 from designstudio.viz.designs import draw_designs
@@ -198,7 +199,7 @@ def _tabulate_subjects(comparison: Comparison) -> list[Block]:
     table = comparison.table
     costs = [str(cost) for cost in table["cost"].values]
     blocks: list[Block] = []
-    for part in _split(costs):
+    for part in split(costs, MOST_COLUMNS):
         rows = []
         for subject in table["subject"].values:
             cells = [table.sel(subject=subject, cost=cost) for cost in part]
@@ -232,7 +233,7 @@ def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
             dict.fromkeys(label for subject in fit.subjects for label in record["subjects"][subject][cost]["parameters"])
         )
         blocks.append(Heading(f"{capitalize(name_cost(cost))} cost"))
-        for part in _split(labels):
+        for part in split(labels, MOST_COLUMNS):
             rows = [(subject, *_list_estimates(record["subjects"][subject][cost], part)) for subject in fit.subjects]
             columns = ("subject", *(_name_label(symbols, label) for label in part), "Monte Carlo error", "fit")
             caption = f"Separate fits under the {name_cost(cost)} cost."
@@ -297,7 +298,3 @@ def _describe_convergence(fit: EmpiricalFit) -> Section:
         named = [(failure.subject, name_cost(failure.cost), failure.reason) for failure in failures]
         blocks.append(make_table(("subject", "cost", "reason"), named, "Every fit that must not be used.", (0, 1, 2)))
     return Section("Convergence", tuple(blocks))
-
-
-def _split(names: Sequence[str]) -> list[list[str]]:
-    return [list(names[start : start + MOST_COLUMNS]) for start in range(0, len(names), MOST_COLUMNS)]

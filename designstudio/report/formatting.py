@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import get_cost
@@ -10,21 +10,16 @@ from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
 from designstudio.study import Study
 
+Thing = TypeVar("Thing")
+
 MISSING = "–"
 _SMALL = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
 def format_score(record: Mapping[str, float | None] | Score | None) -> str:
     """A score with its Monte Carlo error; a dash if it has no value."""
-    if record is None:
-        return MISSING
-    score = record if isinstance(record, Score) else _read_score(record)
+    score = record if isinstance(record, Score) else Score.from_dict(record)
     return MISSING if not math.isfinite(score.value) else str(score).replace("-", "−")
-
-
-def _read_score(record: Mapping[str, float | None]) -> Score:
-    value, mcse = (math.nan if record.get(key) is None else float(record[key] or 0.0) for key in ("value", "mcse"))
-    return Score(value, mcse)
 
 
 def format_number(value: float | None, num_digits: int = 3) -> str:
@@ -44,6 +39,11 @@ def join_words(words: Sequence[str]) -> str:
     """Words as a list in a sentence: a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def split(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
+    """Consecutive parts of at most `size` things, for tables and figures that fit a page."""
+    return [things[start : start + size] for start in range(0, len(things), size)]
 
 
 def spell(number: int) -> str:

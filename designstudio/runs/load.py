@@ -15,7 +15,7 @@ from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_folder import load_fit
 from designstudio.metrics.comparison import COUNTS, ModelRecovery
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score, scores_from_dict
 from designstudio.metrics.power import PowerScore
 from designstudio.report.run_results import EVALUATION, FIT, SEARCH, find_kind, find_study, read_result
 from designstudio.runs.power import CURVES, load_points
@@ -131,7 +131,7 @@ def _load_verification(
         design = find_design(plan, candidate.parameters, name)
         assert design is not None  # noqa: S101  (it was evaluated)
         evaluation = _load_evaluation(folder / name_fresh(name), entry["evaluation"], study, design)
-        finalists.append(Finalist(candidate, design, evaluation, _read_scores(entry["fresh"])))
+        finalists.append(Finalist(candidate, design, evaluation, scores_from_dict(entry["fresh"])))
     references = tuple(
         _load_evaluation(folder / name_fresh(design.name), entry["evaluation"], study, design)
         for design, entry in zip(study.designs, record["references"], strict=False)
@@ -141,13 +141,13 @@ def _load_verification(
         tuple(finalists),
         numbers.index(record["winner"]) if numbers else 0,
         references,
-        tuple(_read_scores(entry["fresh"]) for entry in record["references"]),
-        {name: _read_scores(ratios) for name, ratios in record["rmse_ratios"].items()},
+        tuple(scores_from_dict(entry["fresh"]) for entry in record["references"]),
+        {name: scores_from_dict(ratios) for name, ratios in record["rmse_ratios"].items()},
     )
 
 
 def _read_candidate(entry: Mapping[str, Any], study: Study) -> CandidateRecord:
-    scores = _read_scores(entry["values"])
+    scores = scores_from_dict(entry["values"])
     exceeds: dict[str, float] = {}
     for constraint in get_plan(study).all_constraints if scores else ():
         over = constraint.exceed(scores[constraint.objective.label].value)
@@ -184,19 +184,11 @@ def _read_power(entry: Mapping[str, Any]) -> PowerScore:
     """Power of a goal; results of older versions do not have what it is without the effect."""
     absent = entry.get("when_absent")
     return PowerScore(
-        *_read_score(entry),
-        None if absent is None else _read_score(absent),
+        *Score.from_dict(entry),
+        None if absent is None else Score.from_dict(absent),
         str(entry.get("absent", "it was not computed: run the command of this folder again")),
         entry.get("nominal"),
     )
-
-
-def _read_score(entry: Mapping[str, Any]) -> Score:
-    return Score(_number(entry["value"]), _number(entry["mcse"]))
-
-
-def _read_scores(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Score]:
-    return {name: _read_score(entry) for name, entry in entries.items()}
 
 
 def _read_recovery(entry: Mapping[str, Any]) -> ModelRecovery:

@@ -8,7 +8,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial
 
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score, scores_from_dict
 from designstudio.search.designs import identify_design
 from designstudio.search.evaluate_steps import Step, scores_as_json
 from designstudio.search.race import PartialResult
@@ -117,10 +117,7 @@ def write_record(
 def read_record(trial: FrozenTrial) -> CandidateRecord:
     """What is known about a candidate."""
     kept = trial.user_attrs.get(RECORD, {})
-    scores = {
-        label: Score(*(math.nan if score[key] is None else score[key] for key in ("value", "mcse")))
-        for label, score in kept.get("scores", {}).items()
-    }
+    scores = scores_from_dict(kept.get("scores", {}))
     return CandidateRecord(
         trial.number,
         trial.state.name.lower(),

@@ -1,10 +1,7 @@
 """Searches and sweeps as tables: finalists for people, one row a number for programs."""
 
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from designstudio.metrics.monte_carlo import Score
 from designstudio.study.design.description import DesignCells, describe_design, format_cells
 
 if TYPE_CHECKING:
@@ -82,12 +79,6 @@ def frame_sweep(result: "SweepResult") -> "pd.DataFrame":
                 if one is not None
             ]
     return pd.DataFrame(rows)
-
-
-def format_score(score: Mapping[str, float | None] | None) -> str:
-    """A score of JSON as a cell."""
-    numbers = [None if score is None else score[key] for key in ("value", "mcse")]
-    return str(Score(*(math.nan if number is None else number for number in numbers)))
 
 
 def _row(name: str, design: dict[str, Any], scores: list[tuple[str, str]]) -> tuple[str, ...]:

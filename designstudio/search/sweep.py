@@ -22,11 +22,12 @@ from designstudio.evaluate.curves import check_values, vary_design
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.limits import check_designs
+from designstudio.metrics.monte_carlo import Score
 from designstudio.search.job import AbstractJob, Callback
 from designstudio.search.records import RECORD
 from designstudio.search.run_folder import RunFolder
 from designstudio.search.search_job import slugify
-from designstudio.search.search_overview import format_score, frame_sweep
+from designstudio.search.search_overview import frame_sweep
 from designstudio.search.storage import close_storage
 from designstudio.search.worker_pool import Source
 from designstudio.search.workers import begin_run, check_workers, recover_stale, run_workers
@@ -98,7 +99,7 @@ class SweepResult(AbstractResult):
         rows = []
         for values, evaluation in self.points:
             gain = evaluation["identifiability"]["information_gain"]["all"]
-            cells = (format_score(score) for score in (gain, *(evaluation["power"].get(goal) for goal in goals)))
+            cells = (str(Score.from_dict(score)) for score in (gain, *(evaluation["power"].get(goal) for goal in goals)))
             rows.append((", ".join(f"{value:g}" for value in values.values()), evaluation.get("status", "-"), *cells))
         return Overview(
             title=self.question.title or "Sweep",

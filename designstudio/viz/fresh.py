@@ -1,13 +1,12 @@
 """Finalists of a search and the study's own designs, on fresh data sets: marks that several figures share."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import holoviews as hv
 import numpy as np
 
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import Score, scores_from_dict
 from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
 from designstudio.viz import theme
@@ -45,10 +44,12 @@ def list_fresh(result: SearchResult) -> list[Fresh]:
 def read_fresh_record(record: Mapping[str, Any]) -> list[Fresh]:
     """The same from the result.json of a search."""
     finalists = [
-        (f"finalist-{place + 1}", int(entry["number"]), _read_scores(entry["fresh"]))
+        (f"finalist-{place + 1}", int(entry["number"]), scores_from_dict(entry["fresh"]))
         for place, entry in enumerate(record.get("finalists", []))
     ]
-    references = [(str(entry["evaluation"]["name"]), _read_scores(entry["fresh"])) for entry in record.get("references", [])]
+    references = [
+        (str(entry["evaluation"]["name"]), scores_from_dict(entry["fresh"])) for entry in record.get("references", [])
+    ]
     return _give_looks(finalists, references)
 
 
@@ -60,11 +61,6 @@ def _give_looks(
         look = Series(f"{name}, fresh data", _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)])
         found.append(Fresh(name, None, scores, look))
     return found
-
-
-def _read_scores(scores: Mapping[str, Mapping[str, float | None]]) -> dict[str, Score]:
-    numbers = {label: (score["value"], score["mcse"]) for label, score in scores.items()}
-    return {label: Score(*(math.nan if n is None else float(n) for n in pair)) for label, pair in numbers.items()}
 
 
 def list_looks(fresh: Sequence[Fresh]) -> list[Series]:

@@ -109,3 +109,13 @@ def test_the_jackknife_is_the_same_in_parts(monkeypatch):
     parts = estimate_by_jackknife(lambda weights: weighted_mean(weights, values) ** 2, 50)
     np.testing.assert_allclose(parts.pseudo_values, whole.pseudo_values, rtol=1e-12)
     assert parts.score == pytest.approx(whole.score)
+
+
+@pytest.mark.parametrize("score", [Score(0.25, 0.01), Score(-3.0, math.nan), UNDEFINED])
+def test_a_score_comes_back_from_json_as_it_was(score):
+    assert str(Score.from_dict(json.loads(json.dumps(score.as_dict())))) == str(score)
+    np.testing.assert_equal(tuple(Score.from_dict(score.as_dict())), tuple(score))
+
+
+def test_no_record_is_no_score():
+    assert str(Score.from_dict(None)) == str(UNDEFINED) == "-"

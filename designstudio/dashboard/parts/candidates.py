@@ -51,14 +51,14 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
         is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
         cells = [f"{'winner, ' if is_winner else ''}candidate {int(entry['number'])}"]
         for label in shown:
-            cells += [_format_score(entry["search"].get(label)), _format_score(entry["fresh"].get(label))]
+            cells += [str(Score.from_dict(entry["search"].get(label))), str(Score.from_dict(entry["fresh"].get(label)))]
         rows.append([*cells, *_write_cells(entry["design"])])
     about = {design.name: describe_design(design) for design in designs}
     for entry in record.get("references", []):
         name = str(entry["evaluation"]["name"])
         cells = [escaping.escape(name)]
         for label in shown:
-            cells += ["", _format_score(entry["fresh"].get(label))]
+            cells += ["", str(Score.from_dict(entry["fresh"].get(label)))]
         rows.append([*cells, *(_write_cells(about[name]) if name in about else [""] * len(ABOUT))])
     return write_table([*heads, *ABOUT], rows)
 
@@ -158,12 +158,6 @@ def _draw(rows: Sequence[Row], low: float, high: float) -> str:
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" role="img" aria-label="levels and stimuli" '
         f'style="font-size:11px;fill:currentColor">{"".join(parts)}</svg>'
     )
-
-
-def _format_score(score: Mapping[str, float | None] | None) -> str:
-    if score is None or score["value"] is None:
-        return "-"
-    return str(Score(float(score["value"]), float(score["mcse"] or 0.0)))
 
 
 def _spread(labels: Sequence[str], scores: Mapping[str, Any], kind: str) -> dict[str, Any]:

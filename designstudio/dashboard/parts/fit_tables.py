@@ -8,6 +8,7 @@ import xarray as xr
 
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_json import LARGEST_KHAT
+from designstudio.fitting.fit_overview import format_number
 from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.reading.load_report import count
 from designstudio.metrics.monte_carlo import Score
@@ -30,7 +31,13 @@ def write_comparison(fit: EmpiricalFit) -> str:
             "-" if np.isnan(difference) else "best" if not difference else _pair(difference, float(row["difference_se"]))
         )
         share = str(Score(float(row["share_won"]), float(row["share_won_se"])))
-        cells = (_number(float(row["elpd"]), 1), behind, _number(float(row["weight"]), 2), share, str(num_failed[cost]))
+        cells = (
+            format_number(float(row["elpd"]), 1),
+            behind,
+            format_number(float(row["weight"]), 2),
+            share,
+            str(num_failed[cost]),
+        )
         rows.append([name_cost(cost), *cells])
     num_decided = len(fit.subjects) - fit.comparison.num_undecided
     note = (
@@ -152,7 +159,3 @@ def write_table(head: list[str], rows: list[list[str]], note: str) -> str:
 
 def _pair(value: float, error: float) -> str:
     return f"{value:.1f} ± {error:.1f}"
-
-
-def _number(value: float, num_digits: int) -> str:
-    return "-" if np.isnan(value) else f"{value:.{num_digits}f}"
