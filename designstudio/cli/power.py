@@ -59,6 +59,9 @@ def power(
         result = run_power(request, progress=progress)
     for goal in result.points["goal"].values:
         Console().print(_as_table(result.points.sel(goal=goal), str(goal), result.design.name))
+    described = describe_power(result)
+    for sentence in described["warnings"]:
+        Console().print(f"• {sentence}", markup=False, highlight=False)
     if out is not None and is_figure:
         from designstudio.viz.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
         from designstudio.viz.power import draw_power  # noqa: PLC0415
@@ -66,25 +69,30 @@ def power(
         save_figure(draw_power(result.points), out)
         typer.echo(f"Wrote {out}.")
     print_files(request.folder)
-    write_json(json, describe_power(result))
+    write_json(json, described)
 
 
 def _as_table(result: xr.Dataset, goal: str, design: str) -> Table:
+    from designstudio.evaluate.curves import read_power  # noqa: PLC0415
+    from designstudio.evaluate.power_words import format_chance, format_power  # noqa: PLC0415
+
     table = Table(title=f"{design}: chance that\n{goal}", box=SIMPLE_HEAD)
     columns = str(result["value"].dims[-1])
     rows = str(result["value"].dims[0]) if result["value"].ndim > 1 else None
     table.add_column(rows or columns, justify="right")
     if rows is None:
         table.add_column("chance", justify="right")
+        table.add_column("effect absent", justify="right")
         for value in result[columns].values:
-            point = result.sel({columns: value})
-            table.add_row(f"{value:g}", f"{float(point['value']):.2f} ± {float(point['mcse']):.2f}")
+            power = read_power(result.sel({columns: value}))
+            table.add_row(f"{value:g}", format_chance(power.present), format_chance(power.when_absent))
         return table
+    table.caption = "in brackets: with the effect absent"
     for value in result[columns].values:
         table.add_column(f"{value:g} {columns}", justify="right")
     for row in result[rows].values:
-        cells = [result.sel({rows: row, columns: value}) for value in result[columns].values]
-        table.add_row(f"{row:g}", *(f"{float(cell['value']):.2f} ± {float(cell['mcse']):.2f}" for cell in cells))
+        cells = [read_power(result.sel({rows: row, columns: value})) for value in result[columns].values]
+        table.add_row(f"{row:g}", *map(format_power, cells))
     return table
 
 

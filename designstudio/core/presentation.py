@@ -6,6 +6,7 @@ table (`to_frame`); what `.plot()` draws is registered in `designstudio/viz/plot
 
 import html
 import importlib
+import itertools
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Of one screen.
-WIDTH, NUM_ROWS, NUM_NOTES = 100, 18, 6
+WIDTH, NUM_ROWS, NUM_NOTE_LINES = 100, 18, 12
 GAP = "  "
 
 
@@ -68,8 +69,10 @@ def format_text(overview: Overview) -> str:
     if overview.rows:
         blocks += ["", *_format_table(overview.columns, overview.rows)]
     if overview.notes:
-        shown = [_wrap(note, first="• ", rest="  ") for note in overview.notes[:NUM_NOTES]]
-        blocks += ["", *shown, *_count_rest(len(overview.notes) - NUM_NOTES, "sentences")]
+        wrapped = [_wrap(note, first="• ", rest="  ") for note in overview.notes]
+        ends = itertools.accumulate(note.count("\n") + 1 for note in wrapped)
+        num_shown = max(1, sum(end <= NUM_NOTE_LINES for end in ends))
+        blocks += ["", *wrapped[:num_shown], *_count_rest(len(wrapped) - num_shown, "sentences")]
     if overview.hint:
         blocks += ["", _wrap(overview.hint)]
     return "\n".join(block for k, block in enumerate(blocks) if block or k > 1)

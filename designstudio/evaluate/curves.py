@@ -1,8 +1,13 @@
-"""Power along a design variable: what more trials, more participants or other stimuli would buy."""
+"""Power along a design variable: what more trials, more participants or other stimuli would buy.
+
+Points are a Dataset over goal and variables: `value` and `mcse`, and the same with the effect of the goal absent
+(`when_absent`, `when_absent_mcse`; NaN where it cannot be). Each goal also has a `nominal` level and the words `absent`,
+`kind` and `rule`; see `PowerScore`.
+"""
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +19,9 @@ from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.limits import check_designs
+from designstudio.evaluate.power_words import format_power, warn_along
+from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import PowerScore
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
 
@@ -21,6 +29,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STIMULUS_FIELDS = ("low", "high", "num_values")
+NUMBERS = ("value", "mcse", "when_absent", "when_absent_mcse")
+WORDS = ("absent", "kind", "rule")
+
+# Of each goal, as `PowerScore.as_dict` has it.
+Power = Mapping[str, Mapping[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -30,7 +43,7 @@ class PowerCurves(AbstractResult):
     Attributes:
         study: the question, with its fidelity and number of data sets.
         design: which was varied.
-        points: `value` and `mcse` over goal and variables.
+        points: power over goal and variables, with and without the effect.
     """
 
     study: Study
@@ -51,22 +64,84 @@ class PowerCurves(AbstractResult):
         return Overview(
             title=study.title or "Power",
             facts=f"Chance to reach each goal with {self.design.name}; {study.num_datasets} data sets a point, fidelity "
-            f"{study.fidelity}, seed {study.seed}. ± is the Monte Carlo error.",
+            f"{study.fidelity}, seed {study.seed}. ± is the Monte Carlo error; in brackets with the effect absent.",
             columns=(", ".join(self.variables), *goals),
             rows=tuple(
                 (", ".join(f"{value:g}" for value in place.values()), *(self._format(goal, place) for goal in goals))
                 for place in places
             ),
+            notes=tuple(warn_of_curves(self.points)),
             hint="All numbers: .to_frame(). Curve, or contours over participants and trials: .plot(). Arrays: .points.",
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a goal and point: columns goal, the variables, value, mcse."""
-        return self.points[["value", "mcse"]].to_dataframe().reset_index()
+        """One row a goal and point: columns goal, the variables, value, mcse, when_absent, when_absent_mcse."""
+        return self.points[list(NUMBERS)].to_dataframe().reset_index()
 
     def _format(self, goal: str, place: dict[str, float]) -> str:
-        cell = self.points.sel({"goal": goal, **place})
-        return f"{float(cell['value']):.2f} ± {float(cell['mcse']):.2f}"
+        return format_power(read_power(self.points.sel({"goal": goal, **place})))
+
+
+def tabulate_power(goals: Sequence[str], along: Mapping[str, Sequence[float]], powers: Sequence[Power]) -> xr.Dataset:
+    """Points of a grid as a Dataset.
+
+    Args:
+        goals: labels of all goals.
+        along: variables and their values.
+        powers: power by goal, as `PowerScore.as_dict` has it, of all points, the last variable changing fastest; empty
+            where a point is missing.
+    """
+    shape = (len(goals), *map(len, along.values()))
+    numbers = np.array([[_list_numbers(power.get(goal)) for power in powers] for goal in goals], float)
+    numbers = numbers.reshape(*shape, len(NUMBERS))
+    known = [next((power[goal] for power in powers if goal in power), {}) for goal in goals]
+    return xr.Dataset(
+        {name: (("goal", *along), numbers[..., k]) for k, name in enumerate(NUMBERS)}
+        | {
+            "nominal": ("goal", np.array([_number(entry.get("nominal")) for entry in known])),
+            **{name: ("goal", np.array([str(entry.get(name, "")) for entry in known], object)) for name in WORDS},
+        },
+        coords={"goal": list(goals), **{name: np.asarray(values, float) for name, values in along.items()}},
+    )
+
+
+def read_power(point: xr.Dataset) -> PowerScore:
+    """One point of a Dataset as `tabulate_power` makes it."""
+    value, mcse, absent, absent_mcse, nominal = (float(point[name]) for name in (*NUMBERS, "nominal"))
+    return PowerScore(
+        value,
+        mcse,
+        None if math.isnan(absent) else Score(absent, absent_mcse),
+        str(point["absent"].item()),
+        None if math.isnan(nominal) else nominal,
+        str(point["kind"].item()),
+        str(point["rule"].item()),
+    )
+
+
+def warn_of_curves(points: xr.Dataset) -> list[str]:
+    """Sentences about points on whose power nobody should count."""
+    sentences = []
+    for goal in points["goal"].values:
+        of_goal = points.sel(goal=goal)
+        places = of_goal["value"].stack(point=of_goal["value"].dims)["point"]
+        variables = [str(dim) for dim in of_goal["value"].dims]
+        found = {}
+        for place in places.values.tolist():
+            at = dict(zip(variables, place if isinstance(place, tuple) else (place,), strict=True))
+            found[" and ".join(f"{name} {value:g}" for name, value in at.items())] = read_power(of_goal.sel(at))
+        sentences += warn_along(str(goal), found)
+    return sentences
+
+
+def _list_numbers(entry: Mapping[str, Any] | None) -> list[float]:
+    entry = {} if entry is None else entry
+    absent = entry.get("when_absent") or {}
+    return [_number(number) for one in (entry, absent) for number in (one.get("value"), one.get("mcse"))]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def list_variables(design: Design) -> list[str]:
@@ -136,7 +211,7 @@ def trace_power(
     """Chance to reach each goal, along a variable.
 
     Returns:
-        `value` and `mcse` over (goal, variable).
+        Power over (goal, variable); see `tabulate_power`.
     """
     if not study.goals:
         raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
@@ -152,12 +227,8 @@ def trace_power(
         ).power
         for place, varied in enumerate(designs)
     ]  # fmt: skip
-    goals = list(powers[0])
-    table = np.array([[[power[goal].value, power[goal].mcse] for power in powers] for goal in goals])
-    return xr.Dataset(
-        {"value": (("goal", variable), table[..., 0]), "mcse": (("goal", variable), table[..., 1])},
-        coords={"goal": goals, variable: np.asarray(values, float)},
-    )
+    described = [{goal: score.as_dict() for goal, score in power.items()} for power in powers]
+    return tabulate_power(list(powers[0]), {variable: values}, described)
 
 
 def map_power(
@@ -176,7 +247,7 @@ def map_power(
     More participants need no more simulations: data sets are those of single participants.
 
     Returns:
-        `value` and `mcse` over (goal, participants, trials).
+        Power over (goal, participants, trials); see `tabulate_power`.
     """
     check_values("participants", participants)
     num_each = len(trials) * (study.num_datasets if num_datasets is None else num_datasets)
@@ -189,9 +260,8 @@ def map_power(
         )
         for place, number in enumerate(participants)
     ]  # fmt: skip
-    return (
-        xr.concat(rows, "participants").assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
-    )
+    joined = xr.concat(rows, "participants", data_vars=list(NUMBERS), compat="override", coords="minimal")
+    return joined.assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
 
 
 def _share_trials(design: Design, total: int) -> tuple[Condition, ...]:

@@ -24,8 +24,6 @@ from designstudio.study import Goal, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
-# Where the value to exclude is an end of the prior, an interval must stay away from it by this share of the prior's range.
-MARGIN_AT_END = 0.05
 # A second group is as independent of the first as another seed makes it.
 SEED_OF_GROUP = 1_000_003
 
@@ -52,7 +50,8 @@ def score_goals(
                 # Without their effect, single participants are others, and of two groups only the second is.
                 pair = (without, None) if second is None else (good, without)
                 absent = score_criterion(study, goal, design, name, *pair)
-            scores[label] = PowerScore(*present, absent, absence.words, nominal_level(study, goal))
+            rule = describe_rule(study, goal, design)
+            scores[label] = PowerScore(*present, absent, absence.words, nominal_level(study, goal), goal.kind, rule)
     return scores
 
 
@@ -148,6 +147,22 @@ def build_criterion(study: Study, goal: Goal, design: Design, name: str, second:
     return GroupDifference(sample_quantity(second, name).mean, design.num_participants)
 
 
+def describe_rule(study: Study, goal: Goal, design: Design) -> str:
+    """What a goal asks of the posteriors, with its numbers."""
+    if goal.kind == NARROWER:
+        return f"a participant's {study.interval:.0%} interval of {goal.quantity} is narrower than {goal.width:g}"
+    if goal.kind == GROUPS_DIFFER:
+        return f"a two-sided t test on posterior means of {goal.quantity} is significant at {ALPHA:.0%}"
+    value, margin = resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design))
+    beyond = f" by more than {margin:g}" if margin else ""
+    why = (
+        f", {goal.margin_at_end:.0%} of the prior's range, because the prior ends there"
+        if margin and goal.margin is None
+        else ""
+    )
+    return f"a participant's {study.interval:.0%} interval of {goal.quantity} stays away from {value:g}{beyond}{why}"
+
+
 def resolve_exclusion(goal: Goal, model: BehaviorModel) -> tuple[float, float]:
     """Which value an interval must exclude, and by how much.
 
@@ -164,5 +179,5 @@ def resolve_exclusion(goal: Goal, model: BehaviorModel) -> tuple[float, float]:
     if parameter is not None and parameter.name in model.free:
         support = model.priors[parameter.name].support
         if value <= support.low or value >= support.high:
-            return value, MARGIN_AT_END * (support.high - support.low)
+            return value, goal.margin_at_end * (support.high - support.low)
     return value, 0.0

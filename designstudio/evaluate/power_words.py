@@ -1,68 +1,97 @@
 """What power is worth, in plain sentences: where it comes from the prior, and where nobody knows its false-positive rate."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
-from designstudio.study import Goal
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
 
 # A formula for groups that gives more than this above its level, where nothing differs, is worth a sentence.
 SMALL_EXCESS = 0.01
 
 
-def warn_of_power(design: str, goals: tuple[Goal, ...], power: Mapping[str, PowerScore]) -> list[str]:
+def warn_of_power(design: str, power: Mapping[str, PowerScore]) -> list[str]:
     """Sentences about chances to reach goals on which nobody should count.
 
     Args:
         design: its name.
-        goals: of the study.
         power: of the design, by the labels of the goals.
     """
-    kinds = {goal.label: goal.kind for goal in goals}
-    sentences = []
-    for label, score in power.items():
-        # A goal whose quantity differs between conditions has one label for each.
-        kind = kinds.get(label, EXCLUDES if score.nominal is not None else "")
-        said = _warn_of_groups(score) if kind == GROUPS_DIFFER else _warn_of_intervals(kind, score)
-        sentences += [f"{design}: {label}: {said}"] if said else []
-    return sentences
+    said = {label: _warn(score) for label, score in power.items()}
+    return [f"{design}: {label}: {sentence}." for label, sentence in said.items() if sentence]
 
 
-def _warn_of_intervals(kind: str, score: PowerScore) -> str:
-    absent = score.when_absent
-    if math.isnan(score.value):
+def warn_along(goal: str, found: Mapping[str, PowerScore]) -> list[str]:
+    """Sentences about a goal at several points on whose power nobody should count.
+
+    Args:
+        goal: its label.
+        found: power by the names of the points.
+    """
+    places: dict[str, list[str]] = {}
+    examples: dict[str, tuple[PowerScore, str]] = {}
+    for place, score in found.items():
+        sentence = _warn(score)
+        if sentence:
+            # The sentence without its numbers says what is wrong; the worst point has the numbers.
+            what = sentence.partition(":")[0]
+            places.setdefault(what, []).append(place)
+            if what not in examples or _rate(score) > _rate(examples[what][0]):
+                examples[what] = (score, sentence)
+    return [f"{goal}, at {_list(where, len(found))}: {examples[what][1]}." for what, where in places.items()]
+
+
+def format_power(score: PowerScore) -> str:
+    """A cell of a table: the chance, and in brackets the one with the effect absent."""
+    absent = "" if score.when_absent is None else f" ({format_chance(score.when_absent)})"
+    return f"{format_chance(score.present)}{absent}"
+
+
+def format_chance(score: Score | None) -> str:
+    """A chance with its error, always with as many digits; a dash if there is none."""
+    return "-" if score is None or math.isnan(score.value) else f"{score.value:.2f} ± {score.mcse:.2f}"
+
+
+def _warn(score: PowerScore) -> str:
+    """What is wrong with the power of one goal; empty if nothing is, or if there is no power at all."""
+    absent, nominal = score.when_absent, score.nominal
+    if math.isnan(score.value) or nominal is None:
         return ""
-    if absent is None:
+    if absent is None or math.isnan(absent.value):
+        why = score.absent if absent is None else f"no fit worked where {score.absent}"
         return (
-            f"its false-positive rate is not known ({score.absent}): power may come from the prior."
-            if kind == EXCLUDES
-            else ""
+            f"its false-positive rate is not known: {why}; power may come from the prior" if score.kind == EXCLUDES else ""
         )
-    if math.isnan(absent.value):
-        return f"its false-positive rate is not known (no fit worked where {score.absent}): power may come from the prior."
-    found = f"{_percent(score.present)} with the effect, {_percent(absent)} without it"
+    if score.kind == GROUPS_DIFFER:
+        return _warn_of_groups(score.present, absent, nominal)
+    found = f"{_percent(score.present)} with the effect, {_percent(absent)} without it ({score.absent})"
     if score.errs_too_often:
         part = "power comes in part" if score.is_more_than_absent else "power comes"
-        return (
-            f"{part} from the analysis prior, not from the data: {found} ({score.absent}), where at most "
-            f"{score.nominal:.0%} should be; do not count on it."
-        )
+        limit = f"where at most {nominal:.0%} should be"
+        return f"{part} from the analysis prior, not from the data: {found}, {limit}; do not count on it"
     if not score.is_more_than_absent:
-        return f"this is found about as often without the effect as with it: {found} ({score.absent})."
+        return f"found about as often without the effect as with it: {found}"
     return ""
 
 
-def _warn_of_groups(score: PowerScore) -> str:
-    absent, nominal = score.when_absent, score.nominal
-    if absent is None or nominal is None or math.isnan(absent.value) or absent.value <= nominal + SMALL_EXCESS:
+def _warn_of_groups(present: Score, absent: Score, nominal: float) -> str:
+    """The formula takes chance differences between simulated participants for real ones."""
+    if absent.value <= nominal + SMALL_EXCESS:
         return ""
-    found = f"{_percent(score.present)} for the groups of the study, {_percent(absent)} for groups that do not differ"
+    found = f"{_percent(present)} for the groups of the study, {_percent(absent)} for groups that do not differ"
     return (
-        f"the formula for groups is too optimistic: it gives {found}, where a test gives {nominal:.0%}: it takes chance "
-        "differences between simulated participants for real ones; simulate more data sets."
+        f"the formula for groups is too optimistic: it gives {found}, where a test gives {nominal:.0%}; it takes chance "
+        "differences between simulated participants for real ones, so simulate more data sets"
     )
+
+
+def _rate(score: PowerScore) -> float:
+    return -1.0 if score.when_absent is None or math.isnan(score.when_absent.value) else score.when_absent.value
+
+
+def _list(places: Sequence[str], num: int) -> str:
+    return "every point" if len(places) == num else ", ".join(places)
 
 
 def _percent(score: Score) -> str:

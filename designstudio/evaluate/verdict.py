@@ -125,7 +125,7 @@ def warn_about(evaluation: Evaluation) -> list[str]:
                 f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.value:.0%} "
                 f"(± {coverage.mcse:.0%}) of the data sets: what the fit assumes does not suit these participants."
             )
-    warnings += warn_of_power(name, evaluation.study.goals, evaluation.power)
+    warnings += warn_of_power(name, evaluation.power)
     convergence = evaluation.convergence
     if convergence.failed and evaluation.status.name != NO_ANSWER:
         reason = max(convergence.reasons, key=lambda r: convergence.reasons[r])

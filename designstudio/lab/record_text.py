@@ -42,7 +42,8 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     """What counts as success, in sentences."""
     decision = content["decision"]
     interval = f"{decision['interval']['kind']} interval of probability {decision['interval']['probability']!r}"
-    sentences = [_describe_goal(goal, interval) for goal in decision["goals"]]
+    alpha = 1 - decision["interval"]["probability"]
+    sentences = [_describe_goal(goal, interval, alpha) for goal in decision["goals"]]
     limits = decision["status_limits"]
     sentences += [
         f"A parameter of prior or cost counts as learned if its contraction is at least {limits['min_contraction']!r}, and "
@@ -116,11 +117,14 @@ def _describe_population(content: Mapping[str, Any]) -> str:
     return f"{head}\n\n{_list(lines)}"
 
 
-def _describe_goal(goal: Mapping[str, Any], interval: str) -> str:
+def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float) -> str:
     quantity = goal["quantity"]
     if goal["kind"] == EXCLUDES:
         margin = f" by more than {goal['margin']!r}" if goal["margin"] else ""
-        return f"A participant's {interval} of {quantity} stays away from {goal['value']!r}{margin}."
+        return (
+            f"A participant's {interval} of {quantity} stays away from {goal['value']!r}{margin}. Without an effect at most "
+            f"{alpha:.0%} of the participants should meet this."
+        )
     if goal["kind"] == NARROWER:
         return f"A participant's {interval} of {quantity} is narrower than {goal['width']!r}."
     other = "; ".join(f"{name}: {prior}" for name, prior in goal["second_group"].items())

@@ -37,6 +37,8 @@ class PowerScore(NamedTuple):
             false-positive rate; None if there is no such thing.
         absent: how the effect was taken away, or why it cannot be.
         nominal: what the false-positive rate should be at most; None if there is none.
+        kind: of the goal.
+        rule: what is asked of the posteriors, in full.
     """
 
     value: float
@@ -44,6 +46,8 @@ class PowerScore(NamedTuple):
     when_absent: Score | None
     absent: str
     nominal: float | None
+    kind: str
+    rule: str
 
     @property
     def present(self) -> Score:
@@ -65,7 +69,8 @@ class PowerScore(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         absent = None if self.when_absent is None else self.when_absent.as_dict()
-        return {**self.present.as_dict(), "when_absent": absent, "absent": self.absent, "nominal": self.nominal}
+        about = {"absent": self.absent, "nominal": self.nominal, "kind": self.kind, "rule": self.rule}
+        return {**self.present.as_dict(), "when_absent": absent, **about}
 
 
 class AbstractCriterion(ABC):

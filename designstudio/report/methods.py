@@ -261,6 +261,17 @@ def _describe_sampler(settings: Mapping[str, Any], what: str) -> str:
 
 def _describe_scores(study: Study, evaluations: Evaluations) -> str:
     goals = f" Power is the chance that {join_words([str(goal) for goal in study.goals])}." if study.goals else ""
+    taken = {
+        f"{goal} ({score['absent']})": None
+        for evaluation in evaluations.values()
+        for goal, score in evaluation["power"].items()
+        if score.get("when_absent") is not None
+    }
+    if taken:
+        goals += (
+            " Each was computed again for the same participants and noise with its effect absent, to know its "
+            f"false-positive rate: {join_words(list(taken))}."
+        )
     return (
         f"Recovery was scored by bias and root mean squared error of the posterior mean and by the coverage of "
         f"{study.interval:.0%} equal-tailed intervals, identifiability by posterior correlations and by how much less "

@@ -15,6 +15,7 @@ from designstudio.study import Study
 # By the names of designs, as `Evaluation.as_dict` has them.
 Evaluations = Mapping[str, Mapping[str, Any]]
 
+ABSENT = "Effect absent is the same chance for the same participants and noise without the effect: the false-positive rate."
 ERROR = "± is the Monte Carlo standard error over the simulated data sets."
 # Columns of the table of identifiability that have a place of their own in the results.
 SHOWN_BY_NAME = ("correlation", "confounding", "information_gain", "remaining")
@@ -130,17 +131,31 @@ def _format_direction(study: Study, found: Mapping[str, Any]) -> str:
 
 
 def describe_power(study: Study, evaluations: Evaluations) -> Section:
-    """Chance to reach each goal."""
+    """Chance to reach each goal, with its effect and without."""
     goals = list(dict.fromkeys(goal for evaluation in evaluations.values() for goal in evaluation["power"]))
     if not goals:
         return Section("Power", (Words(("The study has no goals, so there is no power to report.",)),))
     groups = tuple(
-        (goal, tuple((design, format_score(evaluation["power"].get(goal))) for design, evaluation in evaluations.items()))
+        (goal, tuple((design, *format_power(evaluation["power"].get(goal))) for design, evaluation in evaluations.items()))
         for goal in goals
     )
-    details = [f"{goal.label}: {goal}." for goal in study.goals]
-    caption = f"Chance to reach each goal, design by design. {ERROR}"
-    return Section("Power", (Table(("design", "chance"), groups, caption), Words(tuple(details), True)))
+    caption = f"Chance to reach each goal, design by design. {ABSENT} {ERROR}"
+    columns = ("design", "chance", "effect absent")
+    return Section("Power", (Table(columns, groups, caption), Words(tuple(list_rules(study, evaluations)), True)))
+
+
+def format_power(score: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The chance to reach a goal with its effect, and without."""
+    return format_score(score), format_score((score or {}).get("when_absent"))
+
+
+def list_rules(study: Study, evaluations: Evaluations) -> list[str]:
+    """What each goal asks, and how its effect was taken away; results of older versions have only the first."""
+    found = {goal: score for evaluation in evaluations.values() for goal, score in evaluation["power"].items()}
+    told = [
+        f"{goal}: {score['rule']}; effect absent: {score['absent']}." for goal, score in found.items() if "rule" in score
+    ]
+    return told or [f"{goal.label}: {goal}." for goal in study.goals]
 
 
 def describe_convergence(evaluations: Evaluations) -> list[Block]:

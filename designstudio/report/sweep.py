@@ -10,7 +10,7 @@ from designstudio.report import methods, scores
 from designstudio.report.assumptions import describe_assumptions, describe_designs
 from designstudio.report.blocks import Block, Page, Section, Words, make_table
 from designstudio.report.computing import describe_computing, describe_methods, describe_rerun
-from designstudio.report.formatting import count, format_score, join_words
+from designstudio.report.formatting import count, join_words
 from designstudio.report.pictures import embed_figure, has_figure
 from designstudio.study import Study
 
@@ -80,12 +80,14 @@ def _describe_power(folder: Path, study: Study, along: Mapping[str, Any], points
     rows = [
         (
             *(f"{point['values'][name]:g}" for name in along),
-            *(format_score(point["evaluation"]["power"].get(goal)) for goal in goals),
+            *(cell for goal in goals for cell in scores.format_power(point["evaluation"]["power"].get(goal))),
         )
         for point in points
     ]
-    caption = f"Chance to reach each goal at every point. {scores.ERROR}"
-    blocks: list[Block] = [make_table((*along, *goals), rows, caption, ())]
+    caption = f"Chance to reach each goal at every point. {scores.ABSENT} {scores.ERROR}"
+    heads = (head for goal in goals for head in (goal, f"{goal}, effect absent"))
+    blocks: list[Block] = [make_table((*along, *heads), rows, caption, ())]
     if has_figure(folder, "power"):
         blocks.append(embed_figure(folder, "power", f"Chance to reach the goals along {join_words(list(along))}."))
-    return [*blocks, Words(tuple(f"{goal.label}: {goal}." for goal in study.goals), is_list=True)]
+    rules = scores.list_rules(study, {_name_point(point["values"]): point["evaluation"] for point in points})
+    return [*blocks, Words(tuple(rules), is_list=True)]

@@ -188,6 +188,8 @@ def _read_power(entry: Mapping[str, Any]) -> PowerScore:
         None if absent is None else Score.from_dict(absent),
         str(entry.get("absent", "it was not computed: run the command of this folder again")),
         entry.get("nominal"),
+        str(entry.get("kind", "")),
+        str(entry.get("rule", "")),
     )
 
 

@@ -1,6 +1,7 @@
 """`power`: what more trials or participants would buy."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import PowerCurves, map_power, trace_power
+from designstudio.evaluate.curves import NUMBERS, WORDS, PowerCurves, map_power, trace_power, warn_of_curves
 from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 
@@ -76,20 +77,32 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
 
 
 def load_points(folder: Path) -> xr.Dataset:
-    """Power that a run has computed: `value` and `mcse` over goal and variables.
+    """Power that a run has computed, over goal and variables; see `designstudio.evaluate.curves`.
 
     Raises:
-        StudioError: if the folder holds none.
+        StudioError: if the folder holds none, or one of an older version, without false-positive rates.
     """
     try:
-        return xr.load_dataset(folder / CURVES, engine="h5netcdf")
+        points = xr.load_dataset(folder / CURVES, engine="h5netcdf")
     except (OSError, ValueError, KeyError):
         raise StudioError(f"'{folder.name}' holds no power: compute it again.") from None
+    if not set(NUMBERS) <= set(points):
+        raise StudioError(f"'{folder.name}' holds power without its false-positive rate: compute it again.")
+    return points
 
 
 def describe_power(result: PowerCurves) -> dict[str, Any]:
     """Power as plain data, for JSON."""
-    return {"design": result.design.name, "points": result.points.to_dataframe().reset_index().to_dict("records")}
+    points = result.points
+    goals = {
+        str(goal): {name: _plain(points[name].sel(goal=goal).item()) for name in ("nominal", *WORDS)}
+        for goal in points["goal"].values
+    }
+    rows = [
+        {name: _plain(value) for name, value in row.items()}
+        for row in points[list(NUMBERS)].to_dataframe().reset_index().to_dict("records")
+    ]
+    return {"design": result.design.name, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
 
 
 def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> None:
@@ -108,6 +121,11 @@ def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> No
     command += ["--values", _join(request.values)]
     command += [] if request.participants is None else ["--participants", _join(request.participants)]
     keep_run(folder, [*command, "--out", AGAIN], study=result.study, cost_file=request.cost_file, files=names)
+
+
+def _plain(value: Any) -> Any:
+    """For JSON, which has no NaN."""
+    return value if isinstance(value, str) else None if math.isnan(value) else float(value)
 
 
 def _join(values: Sequence[float]) -> str:

@@ -18,7 +18,7 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import check_values, vary_design
+from designstudio.evaluate.curves import check_values, tabulate_power, vary_design, warn_of_curves
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.limits import check_designs
@@ -99,15 +99,19 @@ class SweepResult(AbstractResult):
         rows = []
         for values, evaluation in self.points:
             gain = evaluation["identifiability"]["information_gain"]["all"]
-            cells = (str(Score.from_dict(score)) for score in (gain, *(evaluation["power"].get(goal) for goal in goals)))
+            powers = (evaluation["power"].get(goal) for goal in goals)
+            pairs = ((power, (power or {}).get("when_absent")) for power in powers)
+            cells = (str(Score.from_dict(score)) for score in (gain, *(score for pair in pairs for score in pair)))
             rows.append((", ".join(f"{value:g}" for value in values.values()), evaluation.get("status", "-"), *cells))
+        heads = (head for goal in goals for head in (f"P({goal})", f"P({goal}),\neffect absent"))
         return Overview(
             title=self.question.title or "Sweep",
             facts=f"{grid.design} over {', '.join(grid.along)}; {len(self.points)} of {len(grid.points)} points, "
             f"{grid.num_datasets} data sets a point, fidelity {grid.fidelity}, "
             f"seed {self.question.seed}. ± is the Monte Carlo error.",
-            columns=(", ".join(grid.along), "status", "information gain (nats)", *(f"P({goal})" for goal in goals)),
+            columns=(", ".join(grid.along), "status", "information gain (nats)", *heads),
             rows=tuple(rows),
+            notes=tuple(warn_of_curves(self.tabulate_power())) if goals else (),
             hint="All scores: .to_frame(). Figure: .plot().",
         )
 
@@ -125,19 +129,11 @@ class SweepResult(AbstractResult):
         }
 
     def tabulate_power(self) -> xr.Dataset:
-        """`value` and `mcse` of the chance to reach each goal, over goal and variables; NaN where a point is missing."""
+        """The chance to reach each goal, over goal and variables; NaN where a point is missing."""
         goals = list(dict.fromkeys(goal for _, evaluation in self.points for goal in evaluation["power"]))
-        shape = (len(goals), *(len(values) for values in self.grid.along.values()))
-        table = {key: np.full(shape, np.nan) for key in ("value", "mcse")}
-        for values, evaluation in self.points:
-            place = tuple(self.grid.along[name].index(value) for name, value in values.items())
-            for key, array in table.items():
-                for number, goal in enumerate(goals):
-                    given = evaluation["power"].get(goal, {}).get(key)
-                    array[(number, *place)] = np.nan if given is None else given
-        dims = ("goal", *self.grid.along)
-        coords = {"goal": goals, **{name: np.array(values) for name, values in self.grid.along.items()}}
-        return xr.Dataset({key: (dims, array) for key, array in table.items()}, coords=coords)
+        found = {tuple(values.values()): evaluation["power"] for values, evaluation in self.points}
+        powers = [found.get(tuple(point.values()), {}) for point in self.grid.points]
+        return tabulate_power(goals, self.grid.along, powers)
 
 
 class SweepJob(AbstractJob):

@@ -8,6 +8,7 @@ from designstudio.model.priors import AbstractPrior
 
 EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
 KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER)
+MARGIN_AT_END = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,8 +20,9 @@ class Goal:
             than `width`), or `groups-differ` (a t test tells two groups of participants apart).
         quantity: a parameter or a quantity of the study.
         value: for `excludes`; by default the neutral value of a cost's parameter.
-        margin: by how much the interval must stay away from `value`. By default 0, or, where `value` is an end of the prior,
-            5 % of the prior's range: no interval of a posterior ever reaches the very end of its prior.
+        margin: by how much the interval must stay away from `value`; by default 0, unless `value` is an end of the prior.
+        margin_at_end: the margin where `value` is an end of the prior and none is given, as a share of the prior's range:
+            no interval of a posterior ever reaches the very end of its prior.
         width: for `narrower`.
         group: for `groups-differ`, parameters of the second group where it differs from the population.
     """
@@ -29,6 +31,7 @@ class Goal:
     quantity: str
     value: float | None = None
     margin: float | None = None
+    margin_at_end: float = MARGIN_AT_END
     width: float | None = None
     group: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
 
@@ -46,6 +49,8 @@ class Goal:
             raise StudioError(f"The width of a goal must be positive, but {self.width:g} was given.")
         if self.margin is not None and not self.margin >= 0:
             raise StudioError(f"The margin of a goal must be 0 or more, but {self.margin:g} was given.")
+        if not 0 <= self.margin_at_end < 1:
+            raise StudioError(f"margin_at_end must be at least 0 and below 1, but {self.margin_at_end:g} was given.")
 
     @property
     def label(self) -> str:

@@ -14,6 +14,7 @@ from designstudio.viz import figures, theme
 from designstudio.viz.theme import BLACK, REFERENCE_COLOR, Series
 
 GOAL_DIM = "goal"
+EFFECT_ABSENT = "effect absent"
 TARGET = 0.8
 LEVELS = (0.5, 0.8, 0.95)
 CONTOUR_DIMS = ("participants", "trials")
@@ -23,9 +24,15 @@ NUM_PREFIX = "num_"
 
 
 class PowerCurve(NamedTuple):
-    """Power for one goal, with limits 2 Monte Carlo standard errors away, within 0 and 1. Sorted by the variable."""
+    """Power for one goal, with limits 2 Monte Carlo standard errors away, within 0 and 1. Sorted by the variable.
+
+    Attributes:
+        goal: its label; that of the curve with the effect absent says so.
+        of: label of the goal alone.
+    """
 
     goal: str
+    of: str
     place: Float[np.ndarray, " variable"]
     value: Float[np.ndarray, " variable"]
     low: Float[np.ndarray, " variable"]
@@ -41,19 +48,25 @@ class Isoline(NamedTuple):
 
 
 def compute_power_curves(curves: xr.Dataset) -> list[PowerCurve]:
-    """What to draw for each goal; texts as coordinate of the variable are put at 0, 1, ...
+    """What to draw for each goal, and then with its effect absent; texts as coordinate of the variable are put at 0, 1, ...
 
     Args:
-        curves: `value` and `mcse` over `goal` and one dimension of any name.
+        curves: `value` and `mcse` over `goal` and one dimension of any name, and, if known, `when_absent` and
+            `when_absent_mcse`.
     """
     dim = _find_variable(curves)
     if not _has_text(curves, dim):
         curves = curves.sortby(dim)
     place = np.arange(curves.sizes[dim], dtype=float) if _has_text(curves, dim) else curves[dim].values.astype(float)
     rows = []
-    for goal in curves[GOAL_DIM].values:
-        value, mcse = (curves[name].sel({GOAL_DIM: goal}).values.astype(float) for name in ("value", "mcse"))
-        rows.append(PowerCurve(str(goal), place, value, np.clip(value - 2 * mcse, 0, 1), np.clip(value + 2 * mcse, 0, 1)))
+    for goal in map(str, curves[GOAL_DIM].values):
+        for label, names in ((goal, ("value", "mcse")), (f"{goal}, {EFFECT_ABSENT}", ("when_absent", "when_absent_mcse"))):
+            if names[0] not in curves:
+                continue
+            value, mcse = (curves[name].sel({GOAL_DIM: goal}).values.astype(float) for name in names)
+            if label == goal or np.isfinite(value).any():
+                low, high = np.clip(value - 2 * mcse, 0, 1), np.clip(value + 2 * mcse, 0, 1)
+                rows.append(PowerCurve(label, goal, place, value, low, high))
     return rows
 
 
@@ -94,19 +107,26 @@ def draw_power_curve(
     title: str = "",
     axes: tuple[float, float] = figures.AXES_INCHES,
 ) -> hv.Layout:
-    """Power against a variable of the design, a curve for each goal.
+    """Power against a variable of the design, a curve for each goal, and a dotted one with its effect absent.
 
     Args:
-        curves: `value` and `mcse` over `goal` and the variable, whose coordinate names the axis (by its attributes
-            `long_name` and `units`, or else by its name).
+        curves: as `compute_power_curves` takes them, over `goal` and the variable, whose coordinate names the axis (by its
+            attributes `long_name` and `units`, or else by its name).
         target: the power that one wants; a line.
         title: stands above the figure.
         axes: inches between the axes' ends, across and up.
     """
     dim = _find_variable(curves)
     rows = compute_power_curves(curves)
-    series = theme.make_series(row.goal for row in rows)
-    wanted = Series(f"target, {target:g}", REFERENCE_COLOR, dash="dotted")
+    # Both curves of a goal have its colour; the one with the effect absent is dotted and hollow.
+    looks = theme.make_series(dict.fromkeys(row.of for row in rows))
+    series = {
+        row.goal: looks[row.of]
+        if row.goal == row.of
+        else looks[row.of]._replace(label=row.goal, dash="dotted", is_hollow=True)
+        for row in rows
+    }
+    wanted = Series(f"target, {target:g}", REFERENCE_COLOR, dash="dashed")
     xlim = theme.pad_limits(rows[0].place)
     parts = [theme.style_line(hv.Curve((xlim, [target] * 2), label=wanted.label), wanted)]
     for row in rows:

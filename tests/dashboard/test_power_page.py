@@ -11,11 +11,15 @@ from designstudio.dashboard.parts.power_results import (
     tabulate_power,
     write_power,
     write_smallest,
+    write_warnings,
 )
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.power_choice import BOTH, PARTICIPANTS, TRIALS, PowerChoice
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import map_power, trace_power
+from designstudio.evaluate.curves import tabulate_power as trace_points
+from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import PowerScore
 from designstudio.model.priors import Constant, LogNormal
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import FINISHED, OUTCOME, POWER, STUDY
@@ -34,24 +38,18 @@ CHOICES = [
 ]
 
 
-def make_curve(values, mcse=0.04, goal="beta is not neutral", dim="trials"):
-    sizes = [30.0 * (k + 1) for k in range(len(values))]
-    table = np.array([values], float)
-    return xr.Dataset(
-        {"value": (("goal", dim), table), "mcse": (("goal", dim), np.full_like(table, mcse))},
-        coords={"goal": [goal], dim: sizes},
-    )
+def make_curve(values, mcse=0.04, goal="beta is not neutral", dim="trials", absent=0.02, kind=EXCLUDES):
+    score = PowerScore(0.0, mcse, Score(absent, 0.01), "beta is 1 for everybody", 0.06, kind, "a rule")
+    powers = [{goal: score._replace(value=value).as_dict()} for value in values]
+    return trace_points([goal], {dim: [30.0 * (k + 1) for k in range(len(values))]}, powers)
 
 
 def make_map():
-    value = np.array([[[0.3, 0.5, 0.7], [0.5, 0.81, 0.9], [0.7, 0.9, 0.95]]])
-    return xr.Dataset(
-        {
-            name: (("goal", "participants", "trials"), table)
-            for name, table in (("value", value), ("mcse", 0 * value + 0.01))
-        },
-        coords={"goal": ["groups differ in beta"], "participants": [10, 20, 60], "trials": [30.0, 60.0, 120.0]},
-    )
+    values = [0.3, 0.5, 0.7, 0.5, 0.81, 0.9, 0.7, 0.9, 0.95]
+    score = PowerScore(0.0, 0.01, Score(0.05, 0.01), "equal groups", 0.05, GROUPS_DIFFER, "a rule")
+    powers = [{"groups differ in beta": score._replace(value=value).as_dict()} for value in values]
+    sizes = {"participants": [10, 20, 60], "trials": [30.0, 60.0, 120.0]}
+    return trace_points(["groups differ in beta"], sizes, powers)
 
 
 @pytest.fixture
@@ -71,8 +69,18 @@ def finish(page, power, study):
 def test_the_smallest_size_that_reaches_the_target_is_read_off():
     found = find_smallest(make_curve([0.4, 0.7, 0.82, 0.79, 0.9]).isel(goal=0), 0.8)
     assert found.sizes == {"trials": 90}
-    assert found.power == (0.82, 0.04)
-    assert report_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0) == ("90 trials (7.5 min) reach 0.82 ± 0.04.")
+    assert found.power.present == (0.82, 0.04)
+    said = report_smallest(make_curve([0.4, 0.7, 0.82]).isel(goal=0), 0.8, 5.0)
+    assert said == "90 trials (7.5 min) reach 0.82 ± 0.04 (without the effect: 0.02 ± 0.01)."
+
+
+def test_a_size_whose_power_comes_from_the_prior_is_not_read_off_and_the_page_says_why():
+    curve = make_curve([0.4, 0.82], absent=0.4)
+    assert find_smallest(curve.isel(goal=0), 0.8) is None
+    assert "without finding the effect too often where it is absent" in report_smallest(curve.isel(goal=0), 0.8, 5.0)
+    assert "82% (± 4%) with the effect, 40% (± 1%) without it" in write_warnings(curve)
+    assert write_warnings(make_curve([0.4, 0.82])) == ""
+    assert "0.82 ± 0.04 (0.40 ± 0.01)" in write_power(curve)
 
 
 def test_a_power_that_may_fall_short_within_its_error_says_so():
@@ -182,6 +190,12 @@ def test_a_finished_job_is_drawn_and_read_off(page, power):
     assert len(page._draw()) == 1
     page.target.value = 0.99
     assert "None of these sizes reaches 0.99" in page._answer.object
+
+
+def test_power_of_an_older_version_without_false_positive_rates_is_refused_in_a_sentence(page):
+    finish(page, make_curve([0.4, 0.9])[["value", "mcse"]], page.state.to_study())
+    assert "holds power without its false-positive rate: compute it again" in page._message.object
+    assert not page._shown.visible
 
 
 def test_a_folder_without_power_is_one_sentence(page):

@@ -7,7 +7,7 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.curves import map_power, trace_power, vary_design
+from designstudio.evaluate.curves import map_power, read_power, trace_power, vary_design, warn_of_curves
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.goals import remove_effect, resolve_exclusion
@@ -71,7 +71,7 @@ def test_a_design_that_tells_prior_and_cost_apart_errs_no_more_often_than_its_in
     assert score.nominal == pytest.approx(0.06)
     assert score.when_absent.value <= 0.06
     assert score.is_more_than_absent
-    assert warn_of_power("two-levels", (Goal("excludes", "beta"),), power) == []
+    assert warn_of_power("two-levels", power) == []
 
 
 @pytest.mark.parametrize("fidelity", ["information", "importance"])
@@ -92,9 +92,7 @@ def test_groups_without_a_difference_are_compared_by_the_same_formula_and_the_ve
     assert scores.when_absent == scores.present
     score = evaluate_design(study.replace(goals=(GROUPS,)), design, cache=NOWHERE).power["groups differ in beta"]
     assert score.when_absent == scores.present
-    (warning,) = warn_of_power(
-        "two-levels", (GROUPS,), {"groups differ in beta": score._replace(when_absent=Score(0.2, 0.1))}
-    )
+    (warning,) = warn_of_power("two-levels", {"groups differ in beta": score._replace(when_absent=Score(0.2, 0.1))})
     assert "20% (± 10%) for groups that do not differ, where a test gives 5%" in warning
 
 
@@ -132,9 +130,31 @@ def test_an_effect_that_a_block_has_is_absent_from_the_block():
     assert absence.study.population.priors["beta"] == Constant(1.0)
 
 
+def test_results_state_the_rule_with_the_margin_that_an_end_of_the_prior_needs():
+    goals = (
+        Goal("excludes", "beta"),
+        Goal("excludes", "beta", value=0.9),
+        Goal("excludes", "beta", value=0.5, margin_at_end=0.1),
+    )
+    power = evaluate_design(make_study(goals=goals, fidelity="information"), TWO_LEVELS, cache=NOWHERE).as_dict()["power"]
+    rules = [score["rule"] for score in power.values()]
+    assert "stays away from 1 by more than 0.025, 5% of the prior's range, because the prior ends there" in rules[0]
+    assert rules[1].endswith("94% interval of beta stays away from 0.9")
+    assert "stays away from 0.5 by more than 0.05, 10% of the prior's range" in rules[2]
+
+
+def test_a_curve_says_at_which_points_power_comes_from_the_prior():
+    study = make_study(goals=(Goal("excludes", "beta"),), fidelity="importance")
+    points = trace_power(study, ONE_LEVEL, "trials", [90], cache=NOWHERE)
+    (warning,) = warn_of_curves(points)
+    assert warning.startswith("beta is not neutral, at every point: power comes in part from the analysis prior")
+    score = read_power(points.isel(goal=0, trials=0))
+    assert f"{score.when_absent.value:.0%} (± {score.when_absent.mcse:.0%}) without it" in warning
+
+
 def test_power_without_fits_says_nothing():
-    nothing = PowerScore(*UNDEFINED, UNDEFINED, "beta is 1 for everybody", 0.06)
-    assert warn_of_power("two-levels", (Goal("excludes", "beta"),), {"beta is not neutral": nothing}) == []
+    nothing = PowerScore(*UNDEFINED, UNDEFINED, "beta is 1 for everybody", 0.06, "excludes", "")
+    assert warn_of_power("two-levels", {"beta is not neutral": nothing}) == []
     assert nothing.as_dict()["when_absent"] == {"value": None, "mcse": None}
 
 

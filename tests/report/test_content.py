@@ -35,7 +35,8 @@ def test_population_and_priors_are_those_of_the_study(evaluation):
 
 def test_power_is_reported_with_its_goal(evaluation):
     (goal, score), *_ = evaluation.result["designs"][0]["power"].items()
-    assert ["two & more", format_score(score)] in find_table(evaluation, "chance").rows
+    both = [format_score(score), format_score(score["when_absent"])]
+    assert ["two & more", *both] in find_table(evaluation, "chance").rows
     assert any(point.startswith(goal) for point in evaluation.read.points)
 
 
@@ -97,6 +98,7 @@ def test_a_sweep_shows_power_at_every_point(sweep):
     assert [row[0] for row in table.rows] == ["30", "60"]
     powers = [next(iter(point["evaluation"]["power"].values())) for point in sweep.result["points"]]
     assert [row[1] for row in table.rows] == [format_score(power) for power in powers]
+    assert [row[2] for row in table.rows] == [format_score(power["when_absent"]) for power in powers]
 
 
 def test_a_fit_says_what_was_read_and_left_out(fit):

@@ -37,6 +37,16 @@ def test_curves_by_value(curves):
     assert second.low[0] == 0
 
 
+def test_each_goal_has_a_curve_with_its_effect_absent_where_that_is_known(curves, tmp_path):
+    absent = np.array([[0.05, 0.04, 0.03], [np.nan] * 3])
+    both = curves.assign(when_absent=(DIMS, absent), when_absent_mcse=(DIMS, 0 * absent + 0.01))
+    first, without, second = compute_power_curves(both)
+    assert [first.goal, without.goal, second.goal] == ["excludes 1", "excludes 1, effect absent", "narrower than 0.2"]
+    assert without.of == "excludes 1"
+    np.testing.assert_array_equal(without.value, [0.03, 0.04, 0.05])
+    assert not find_faults(draw_power_curve(both), tmp_path, "number of trials", "power")
+
+
 def test_texts_keep_their_order(curves):
     named = curves.assign_coords(num_trials=["many", "some", "few"]).rename(num_trials="plan")
     np.testing.assert_array_equal(compute_power_curves(named)[0].place, [0, 1, 2])

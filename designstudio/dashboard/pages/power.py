@@ -12,7 +12,7 @@ from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.downloads import download_figure, download_table, download_text
 from designstudio.dashboard.parts.job_card import JobCard
 from designstudio.dashboard.parts.power_form import PowerForm
-from designstudio.dashboard.parts.power_results import tabulate_power, write_power, write_smallest
+from designstudio.dashboard.parts.power_results import tabulate_power, write_power, write_smallest, write_warnings
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.power_choice import PowerChoice
 from designstudio.dashboard.theme import card, html
@@ -33,12 +33,17 @@ EMPTY = """<h2>How large must the experiment be?</h2>
 <p>Power is the chance that an experiment shows an effect that is there: that a participant's interval excludes the neutral
 value of the cost, that it is narrow enough, or that a t test tells two groups of participants apart. Choose an effect and
 the sizes to compare: the curve shows how power grows with trials or participants, and the page reads off the smallest
-experiment that reaches your target.</p>
+experiment that reaches your target. Every power stands beside the false-positive rate: how often the same is found where the
+effect is absent.</p>
 <p>Everything on the left is filled in: <b>Compute power</b> gives a quick preview.</p>"""
-CURVE = "Chance to reach the goal. Bands are two Monte Carlo errors; the dotted line is the target."
+CURVE = (
+    "Chance to reach the goal; dotted, the same without the effect: the false-positive rate. Bands are two Monte Carlo "
+    "errors; the dashed line is the target."
+)
+NUMBERS = "± is the Monte Carlo error; in brackets with the effect absent."
 CONTOURS = (
     "Chance to reach the goal over participants of each group and trials of each participant: the darker, the higher. The "
-    "table has the Monte Carlo errors."
+    "table has the Monte Carlo errors, and what the chance is without the effect."
 )
 
 
@@ -104,6 +109,7 @@ class PowerPage(Page):
             f"<h2>Chance that {escaping.escape(str(goal))}</h2><p class='muted'>{caption} {escaping.escape(about)}.</p>"
         )
         self._answer.object = write_smallest(self.power, self.state.target, design.seconds_per_trial)
+        self._answer.object += write_warnings(self.power)
         self._table.object = write_power(self.power)
         self._figure.object = self._draw(AXES_INCHES)
 
@@ -134,7 +140,7 @@ class PowerPage(Page):
         return pn.Column(
             card(self.target, self._answer),
             card(self._heading, self._figure, pn.Row(download_figure(self._draw, "power"), margin=0)),
-            card(html("<h2>Numbers</h2><p class='muted'>± is the Monte Carlo error.</p>"), self._table,
+            card(html(f"<h2>Numbers</h2><p class='muted'>{NUMBERS}</p>"), self._table,
                  pn.Row(download_table(self._tabulate, "power"), margin=0)),
             sizing_mode="stretch_width", margin=0, visible=False,
         )  # fmt: skip

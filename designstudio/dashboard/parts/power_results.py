@@ -8,7 +8,9 @@ import pandas as pd
 import xarray as xr
 
 from designstudio.dashboard.parts.candidates import write_table
-from designstudio.metrics.monte_carlo import Score
+from designstudio.evaluate.curves import read_power, warn_of_curves
+from designstudio.evaluate.power_words import format_chance, format_power
+from designstudio.metrics.power import PowerScore
 
 # Errors by which a power must be above the target for nobody to doubt it.
 SURELY = 2.0
@@ -18,28 +20,34 @@ class Smallest(NamedTuple):
     """A size that reaches the target."""
 
     sizes: dict[str, int]
-    power: Score
+    power: PowerScore
 
 
 def find_smallest(power: xr.Dataset, target: float) -> Smallest | None:
     """The smallest size whose power reaches the target; None if none does.
 
+    A size that finds the effect too often where it is absent is left out: its power comes from the prior.
+
     Args:
-        power: `value` and `mcse` over one size, or over `participants` and `trials`: then the smallest is the one with the
-            fewest trials of all participants together.
+        power: of one goal over one size, or over `participants` and `trials`: then the smallest is the one with the fewest
+            trials of all participants together.
         target: power that one wants.
     """
     dims = [str(dim) for dim in power["value"].dims]
     grids = np.meshgrid(*(power[dim].values.astype(float) for dim in dims), indexing="ij")
     value = power["value"].values.astype(float)
-    reached = np.argwhere(np.nan_to_num(value, nan=-1.0) >= target)
-    if not len(reached):
+    reached = [
+        place
+        for place in map(tuple, np.argwhere(np.nan_to_num(value, nan=-1.0) >= target))
+        if not read_power(power.isel(dict(zip(dims, place, strict=True)))).errs_too_often
+    ]
+    if not reached:
         return None
     total = np.prod(grids, axis=0)
     # Of those with equally many trials, the one with the highest power.
-    best = min(map(tuple, reached), key=lambda place: (total[place], -value[place]))
+    best = min(reached, key=lambda place: (total[place], -value[place]))
     sizes = {dim: int(grid[best]) for dim, grid in zip(dims, grids, strict=True)}
-    return Smallest(sizes, Score(float(value[best]), float(power["mcse"].values[best])))
+    return Smallest(sizes, read_power(power.isel(dict(zip(dims, best, strict=True)))))
 
 
 def report_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) -> str:
@@ -50,9 +58,18 @@ def report_smallest(power: xr.Dataset, target: float, seconds_per_trial: float) 
         if not np.isfinite(value).any():
             return "No size has a power: too few fits worked."
         place = np.unravel_index(int(np.nanargmax(value)), value.shape)
-        best = Score(float(value[place]), float(power["mcse"].values[place]))
-        return f"None of these sizes reaches {target:g}: the highest power is {_format_score(best)}."
-    return f"{_format_sizes(found.sizes, seconds_per_trial)} reach {_format_score(found.power)}."
+        best = read_power(power.isel(dict(zip(power["value"].dims, place, strict=True))))
+        if best.value >= target:
+            return f"No size reaches {target:g} without finding the effect too often where it is absent."
+        return f"None of these sizes reaches {target:g}: the highest power is {format_chance(best.present)}."
+    absent = found.power.when_absent
+    without = "" if absent is None else f" (without the effect: {format_chance(absent)})"
+    return f"{_format_sizes(found.sizes, seconds_per_trial)} reach {format_chance(found.power.present)}{without}."
+
+
+def write_warnings(power: xr.Dataset) -> str:
+    """Sentences about sizes on whose power nobody should count."""
+    return "".join(f'<p class="notice">{escaping.escape(sentence)}</p>' for sentence in warn_of_curves(power))
 
 
 def report_doubt(power: xr.Dataset, target: float) -> str:
@@ -87,8 +104,8 @@ def write_power(power: xr.Dataset) -> str:
         rows = []
         for size in of_goal[down].values:
             row = of_goal.sel({down: size})
-            pairs = zip(np.atleast_1d(row["value"].values), np.atleast_1d(row["mcse"].values), strict=True)
-            rows.append([f"{size:g}", *(_format_score(Score(float(value), float(mcse))) for value, mcse in pairs)])
+            points = [row.isel({across[0]: k}) for k in range(row.sizes[across[0]])] if across else [row]
+            rows.append([f"{size:g}", *(format_power(read_power(point)) for point in points)])
         title = f"<p class='muted'>{escaping.escape(str(goal))}</p>" if power.sizes["goal"] > 1 else ""
         tables.append(title + write_table([escaping.escape(head) for head in heads], rows))
     return "".join(tables)
@@ -96,7 +113,13 @@ def write_power(power: xr.Dataset) -> str:
 
 def tabulate_power(power: xr.Dataset) -> pd.DataFrame:
     """One row for each size and goal."""
-    return power.to_dataframe().reset_index().rename(columns={"value": "power", "mcse": "power error"})
+    names = {
+        "value": "power",
+        "mcse": "power error",
+        "when_absent": "effect absent",
+        "when_absent_mcse": "effect absent error",
+    }
+    return power[list(names)].to_dataframe().reset_index().rename(columns=names)
 
 
 def _format_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
@@ -109,7 +132,3 @@ def _format_sizes(sizes: dict[str, int], seconds_per_trial: float) -> str:
     if "participants" in sizes:
         return f"{sizes['participants']} participants a group"
     return ", ".join(f"{value} {name}" for name, value in sizes.items())
-
-
-def _format_score(score: Score) -> str:
-    return f"{score.value:.2f} ± {score.mcse:.2f}" if np.isfinite(score.value) else "-"

@@ -155,6 +155,12 @@ def goal_kind(context: Context) -> Kind:
         Field("quantity", scored, "A parameter or a quantity of the study.", is_required=True),
         Field("value", NUMBER, "For excludes: the value that the interval must exclude; by default the neutral one."),
         Field("margin", number(0), "For excludes: by how much the interval must stay away from the value."),
+        Field(
+            "margin_at_end",
+            number(0, 1),
+            "For excludes: this share of the prior's range, where the value is an end of the prior and no margin is given.",
+            hides_default=True,
+        ),
         Field("width", POSITIVE, "For narrower: the interval must be narrower than this."),
         Field("group", group, "For groups-differ: parameters of the second group, where it differs from the population."),
     )
