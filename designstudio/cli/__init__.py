@@ -45,7 +45,7 @@ def _root(
 
 def main() -> None:
     """Entry point of the `designstudio` command."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
 
     def show_warning(message: Warning | str, category: type[Warning], *details: object) -> None:
         if issubclass(category, OutsideTrainingBoxWarning):

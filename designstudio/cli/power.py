@@ -48,7 +48,7 @@ def power(
         study,
         along,
         _parse(values, "--values"),
-        None if participants is None else [int(value) for value in _parse(participants, "--participants")],
+        None if participants is None else _parse(participants, "--participants"),
         design,
         fidelity,
         datasets,

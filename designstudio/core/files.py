@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,11 @@ from designstudio.errors import StudioError
 PARTIAL = ".partial"
 # Letters of the name that a file has while it is written; names of files are limited.
 MOST_LETTERS = 40
+
+
+def name_file(name: str) -> str:
+    """Any name as that of a file: letters that lead to other folders, or that systems forbid, are written as numbers."""
+    return re.sub(r'[%/\\:*?"<>|\x00-\x1f]', lambda letter: f"%{ord(letter[0]):02X}", name)
 
 
 @contextlib.contextmanager

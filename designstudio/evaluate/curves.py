@@ -24,6 +24,8 @@ from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
+from designstudio.study.design.design import MOST
+from designstudio.study.goals import GROUPS_DIFFER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,6 +169,8 @@ def vary_design(design: Design, variable: str, value: float) -> Design:
         raise UnknownNameError(f"variable of the design {design.name!r}", variable, list_variables(design))
     if variable in ("trials", "participants", "stimuli.num_values") and value != int(value):
         raise StudioError(f"{variable} must be a whole number, but {value:g} was given.")
+    if variable == "trials" and value > MOST:
+        raise StudioError(f"A design takes up to {MOST:,} trials, but {value:.3g} were given.")
     if variable == "trials":
         return dataclasses.replace(design, conditions=_share_trials(design, int(value)))
     if variable == "participants":
@@ -218,6 +222,10 @@ def trace_power(
     check_values(variable, values)
     designs = [vary_design(design, variable, value) for value in values]
     check_designs(study, designs, fidelity=fidelity, num_datasets=num_datasets)
+    fewest = min(varied.num_participants for varied in designs)
+    for goal in study.goals:
+        if goal.kind == GROUPS_DIFFER and fewest < 2:
+            raise StudioError(f"The goal that {goal} needs at least 2 participants in each group, but {fewest} was given.")
     num_each = study.num_datasets if num_datasets is None else num_datasets
     counter = Counter(progress, len(values) * num_each)
     powers = [

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.errors import UnknownNameError
+from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.model.priors import AbstractPrior
@@ -17,6 +17,8 @@ from designstudio.study.design import Design
 from designstudio.study.quantities import PerCondition
 
 NUM_PRIOR_DRAWS = 4096
+# Spread of a quantity, as a share of its largest value, that is only rounding of 32-bit numbers.
+SAME = 1e-6
 
 
 class Entry(NamedTuple):
@@ -113,6 +115,7 @@ def summarize_prior(
         known = _split(array.isel(dataset=[0]), ("dataset",))
         values[name] = known
     computed = compute_entries(entries, values, quantities)
+    _check_quantities(computed, quantities)
     names = [entry.name for entry in entries if entry.is_parameter]
     logs = np.log(np.stack([computed[name] for name in names]))
     # Independent by construction: sampled correlations would only be noise.
@@ -122,6 +125,28 @@ def summarize_prior(
         "prior_log_mean": logs.mean(axis=1),
         "prior_log_covariance": covariance,
     }
+
+
+def _check_quantities(values: Mapping[str, np.ndarray], quantities: Sequence[Quantity]) -> None:
+    """Refuse quantities of which there is nothing to learn, from their values under the analysis prior.
+
+    Raises:
+        StudioError: if one is not always a number, or always the same.
+    """
+    for quantity in quantities:
+        drawn = np.asarray(values[quantity.name], float)
+        is_finite = np.isfinite(drawn)
+        if not is_finite.all():
+            part = "some" if is_finite.any() else "all"
+            raise StudioError(
+                f"The quantity {quantity.name!r}, {quantity.text}, is not a finite number for {part} of what the "
+                "analysis prior allows: change its formula, or the priors."
+            )
+        if drawn.std() <= SAME * np.abs(drawn).max():
+            raise StudioError(
+                f"The quantity {quantity.name!r}, {quantity.text}, is {drawn.flat[0]:.3g} for everybody: it depends on "
+                "nothing that is estimated."
+            )
 
 
 @functools.cache

@@ -38,7 +38,7 @@ def check_designs(
     num_datasets: int | None = None,
     block_size: int = BLOCK_SIZE,
 ) -> None:
-    """Refuse an evaluation for which there is no memory.
+    """Refuse an evaluation for which there is no memory, or with which nothing can be computed.
 
     Args:
         study: the question.
@@ -48,11 +48,12 @@ def check_designs(
         block_size: data sets that are simulated and fitted together.
 
     Raises:
-        StudioError: naming the first design that would need too much, and how much.
+        StudioError: naming what the first design that cannot be evaluated would need.
     """
     settings = FIT_SETTINGS.get(study.fidelity if fidelity is None else fidelity)
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
     for design in designs:
+        study.check_values(design)
         model = study.analysis.build_model(study.load_actor(study.cost), design)
         most = max(condition.num_trials for condition in design.conditions)
         needed = num_datasets * BYTES_A_SUMMARY + estimate_bytes(model, min(num_datasets, block_size), most, settings)

@@ -25,6 +25,8 @@ STIMULUS_UNIT = "stimulus unit"
 PER_STIMULUS_UNIT = "1 / stimulus unit"
 LOG_UNIT = "log units"
 NO_UNIT = "no unit"
+# Beyond these, squares or exponentials of 32-bit numbers overflow; a standard deviation in log units is in an exponent.
+SMALLEST, LARGEST, LARGEST_NOISE = 1e-9, 1e9, 5.0
 # How numbers in a unit change when every stimulus is multiplied by a factor: by this power of it.
 UNIT_POWERS = {STIMULUS_UNIT: 1, PER_STIMULUS_UNIT: -1, LOG_UNIT: 0, NO_UNIT: 0}
 
@@ -87,6 +89,25 @@ class Parameter:
     def label(self) -> str:
         """Symbol and unit, for an axis."""
         return self.symbol if self.unit == NO_UNIT else f"{self.symbol} ({self.unit})"
+
+    def check(self, values: ArrayLike, what: str = "") -> None:
+        """Refuse values that are impossible, or with which nothing can be computed.
+
+        Args:
+            values: one or many.
+            what: how a message calls them; by default by the parameter's name.
+
+        Raises:
+            ValueOutsideSupportError: saying what is allowed.
+        """
+        what = what or self.name
+        check_within(what, values, self.support, excludes_zero=True)
+        sizes = np.abs(np.atleast_1d(np.asarray(values, dtype=float)))
+        largest = LARGEST_NOISE if self.unit == LOG_UNIT else LARGEST
+        for size in sizes[(sizes > largest) | ((sizes > 0) & (sizes < SMALLEST))]:
+            raise ValueOutsideSupportError(
+                f"{what} must be from {SMALLEST:g} to {largest:g}, but {size:g} was given: nothing can be computed beyond."
+            )
 
     def rescale(self, values: Any, factor: float) -> Any:
         """The same participants after a change of unit that multiplies every stimulus by `factor`.

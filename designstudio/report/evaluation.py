@@ -7,6 +7,7 @@ from typing import Any
 import xarray as xr
 
 from designstudio.core.durations import format_duration
+from designstudio.core.files import name_file
 from designstudio.core.run_record import RunRecord
 from designstudio.errors import StudioError
 from designstudio.report import methods, scores
@@ -163,12 +164,12 @@ def _describe_behavior(folder: Path, evaluations: scores.Evaluations, interval: 
     figures: list[Figure] = [
         embed_figure(
             folder,
-            f"behavior_{name}",
+            f"behavior_{name_file(name)}",
             f"{name}: responses of one simulated participant, and what its fit predicts.",
             is_small=True,
         )
         for name in evaluations
-        if has_figure(folder, f"behavior_{name}")
+        if has_figure(folder, f"behavior_{name_file(name)}")
     ]
     if not figures:
         return []

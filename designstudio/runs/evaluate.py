@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 from designstudio.core.durations import format_estimate
-from designstudio.core.files import replace_file, write_json
+from designstudio.core.files import name_file, replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
@@ -78,7 +78,7 @@ def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | Non
     write_csv(folder / "scores.csv", list_scores(result))
     names = ["result.json", "scores.csv"]
     for evaluation in result.evaluations:
-        names.append(f"{evaluation.design.name}.nc")
+        names.append(f"{name_file(evaluation.design.name)}.nc")
         with replace_file(folder / names[-1]) as part:
             evaluation.summaries.to_netcdf(part, engine="h5netcdf")
     examples = {design.name: fit_example(result.study, design) for design in result.study.designs}

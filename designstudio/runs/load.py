@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from designstudio.core.files import name_file
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import PowerCurves
 from designstudio.evaluate.evaluate_study import StudyResult
@@ -76,7 +77,8 @@ def load_evaluation(folder: Path | str, *, study: Path | str | None = None) -> S
 def _load_evaluations(folder: Path, record: Mapping[str, Any], study: Study) -> StudyResult:
     entries = {entry["name"]: entry for entry in record["designs"]}
     evaluations = tuple(
-        _load_evaluation(folder / f"{design.name}.nc", entries[design.name], study, design) for design in study.designs
+        _load_evaluation(folder / f"{name_file(design.name)}.nc", entries[design.name], study, design)
+        for design in study.designs
     )
     recovery = {
         name: _read_recovery(entry["model_recovery"]) for name, entry in entries.items() if "model_recovery" in entry

@@ -12,7 +12,7 @@ from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import NUMBERS, WORDS, PowerCurves, map_power, trace_power, warn_of_curves
+from designstudio.evaluate.curves import NUMBERS, WORDS, PowerCurves, check_values, map_power, trace_power, warn_of_curves
 from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 
@@ -40,7 +40,7 @@ class PowerRequest:
     study: Study | Path | str
     along: str = TRIALS
     values: Sequence[float] = (30, 60, 120, 240)
-    participants: Sequence[int] | None = None
+    participants: Sequence[float] | None = None
     design: str | None = None
     fidelity: str | None = None
     num_datasets: int | None = None
@@ -67,7 +67,9 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     else:
         if request.along != TRIALS:
             raise StudioError(f"--participants goes with --along trials, but --along {request.along} was given.")
-        trials, participants = ([int(v) for v in values] for values in (request.values, request.participants))
+        trials, participants = (
+            _as_counts(name, values) for name, values in ((TRIALS, request.values), ("participants", request.participants))
+        )
         points = map_power(study, design, trials=trials, participants=participants, progress=progress)
     result = PowerCurves(study, design, points.assign_attrs(design=design.name))
     if request.folder is not None:
@@ -126,6 +128,14 @@ def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> No
 def _plain(value: Any) -> Any:
     """For JSON, which has no NaN."""
     return value if isinstance(value, str) else None if math.isnan(value) else float(value)
+
+
+def _as_counts(variable: str, values: Sequence[float]) -> list[int]:
+    check_values(variable, values)
+    for value in values:
+        if value != int(value):
+            raise StudioError(f"{variable} must be whole numbers, but {value:g} was given.")
+    return [int(value) for value in values]
 
 
 def _join(values: Sequence[float]) -> str:

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from designstudio.core.files import replace_file, write_json
+from designstudio.core.files import name_file, replace_file, write_json
 from designstudio.core.progress import ProgressCallback
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
@@ -129,7 +129,7 @@ def write_search(result: SearchResult, folder: Path, *, cost_file: Path | None =
 
 def name_fresh(design: str) -> str:
     """The file with what was kept of every fit of a finalist, or of one of the study's own designs, on fresh data."""
-    return f"fresh_{design}.nc"
+    return f"fresh_{name_file(design)}.nc"
 
 
 def _write_fresh(result: SearchResult, folder: Path) -> list[str]:

@@ -17,6 +17,7 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.errors import StudioError
 from designstudio.study import Choice, Range, Space
 from designstudio.study.design import Condition, Design, Stimuli
+from designstudio.study.design.design import MOST
 from designstudio.study.space import DIMENSIONS, FREE, LINEAR, Variable
 from designstudio.study.stimuli import DISTRIBUTIONS
 
@@ -64,7 +65,9 @@ def build_design(space: Space, parameters: Parameters, name: str = "design") -> 
     levels = list_levels(space, parameters)
     trials = _value(space, parameters, "trials")
     if trials is None:
-        trials = int(_value(space, parameters, "minutes") * 60 / space.seconds_per_trial)
+        trials = _value(space, parameters, "minutes") * 60 / space.seconds_per_trial
+    if trials > MOST:
+        raise StudioError(f"A design takes up to {MOST:,} trials, but there is time for {trials:.3g}: allow fewer minutes.")
     counts = share_trials(int(trials), max(1, len(levels)), float(_value(space, parameters, "low_share")))
     distribution = _value(space, parameters, "stimuli.distribution")
     low, high = (float(_value(space, parameters, f"stimuli.{end}")) for end in ("low", "high"))

@@ -181,7 +181,7 @@ def parse_along(text: str) -> tuple[str, tuple[float, ...]]:
                 raise ValueError
             return name.strip(), tuple(float(f"{first + step * k:.12g}") for k in range(num))
         return name.strip(), tuple(float(part) for part in rest.split(","))
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, OverflowError):
         raise StudioError(
             f"--along takes a variable with its values, such as trials=30:300:30 (from, to, step) or sigma[1]=0.1,0.2, but "
             f"{text!r} was given."

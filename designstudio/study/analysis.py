@@ -1,6 +1,7 @@
 """What a fit assumes: priors, and which parameters it takes as known, shared or different in every condition."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,9 +11,12 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import AbstractActor
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import analysis_priors, check_within
+from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import AbstractPrior, Constant
 from designstudio.study.design import Design
+
+# Width of a prior, as a share of its upper end: 32-bit numbers have seven digits.
+NARROWEST_PRIOR = 1e-4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Known:
         if self.value is not None and self.factor != 1:
             raise StudioError("A known parameter takes a value or a factor, not both.")
         for number in (self.value, self.factor):
-            if number is not None and not number > 0:
+            if number is not None and not 0 < number < math.inf:
                 raise StudioError(f"A known parameter must be positive, but {number:g} was given.")
 
 
@@ -69,13 +73,18 @@ class Analysis:
                 raise StudioError(f"The analysis names {name!r} as per condition, and also as shared or known: choose one.")
         for name, prior in self.priors.items():
             ends = prior.quantile(np.array([0.0001, 0.9999]))
-            check_within(f"The analysis prior of {name}", ends, parameters[name].support, excludes_zero=True)
+            parameters[name].check(ends, f"The analysis prior of {name}")
             box = parameters[name].box
             if ends[1] <= box.low or ends[0] >= box.high:
                 raise StudioError(f"The analysis prior of {name}, {prior}, lies outside {box}, where actors are trained.")
+            if not isinstance(prior, Constant) and ends[1] - ends[0] < NARROWEST_PRIOR * abs(ends[1]):
+                raise StudioError(
+                    f"The analysis prior of {name}, {prior}, is too narrow to be computed with: what is known so well "
+                    "belongs in [analysis.known]."
+                )
         for name, known in self.known.items():
             if known.value is not None:
-                check_within(f"The known {name}", known.value, parameters[name].support, excludes_zero=True)
+                parameters[name].check(known.value, f"The known {name}")
         if set(self.known) == set(parameters):
             raise StudioError(f"All of {', '.join(parameters)} are known: leave at least one to be estimated.")
 

@@ -53,5 +53,5 @@ class Population:
         for name, prior in self.priors.items():
             if name not in parameters:
                 raise UnknownNameError(f"parameter of the population (cost {cost.name})", name, parameters)
-            check_within(name, prior.quantile(np.array([0.0001, 0.9999])), parameters[name].support, excludes_zero=True)
+            parameters[name].check(prior.quantile(np.array([0.0001, 0.9999])))
         return population_priors(cost.all_parameters).replace(**self.priors)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from designstudio.core.fingerprint import fingerprint
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor
@@ -19,6 +21,8 @@ from designstudio.study.search_plan import SearchPlan
 
 FIDELITIES = ("information", "importance", "nuts", "paper")
 AMORTIZED, EXACT = "amortized", "exact"
+# Some ten of the draws that fits have lie beyond each of its ends.
+WIDEST_INTERVAL = 0.99
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Study:
             raise StudioError(f"A study needs at least 10 data sets, but {self.num_datasets} was given.")
         if not 0.5 <= self.interval < 1:
             raise StudioError(f"The interval's probability must be at least 0.5 and below 1, but it is {self.interval:g}.")
+        if self.interval > WIDEST_INTERVAL:
+            raise StudioError(
+                f"The interval's probability must be at most {WIDEST_INTERVAL:g}, but it is {self.interval:.12g}: the ends "
+                "of wider ones are single draws."
+            )
         if self.seed < 0:
             raise StudioError(f"The seed must be 0 or more, but {self.seed} was given.")
         fitted, simulated = get_cost(self.cost), get_cost(self.population.cost or self.cost)
@@ -84,6 +93,8 @@ class Study:
         self.population.resolve(simulated)
         for design in self.designs:
             design.check_parameters([parameter.name for parameter in simulated.all_parameters])
+            self.check_values(design)
+            _refuse_equal_levels(design)
         self.analysis.check(fitted)
         names = [parameter.name for parameter in fitted.all_parameters]
         for quantity in self.quantities:
@@ -91,6 +102,19 @@ class Study:
                 raise StudioError(f"The quantity {quantity.name!r} is called like a parameter: give it another name.")
         for goal in self.goals:
             self._check_goal(goal, [*names, *(quantity.name for quantity in self.quantities)])
+
+    def check_values(self, design: Design) -> None:
+        """Refuse a design, which need not be one of the study's own, whose values of parameters cannot be computed with.
+
+        Raises:
+            StudioError: naming the parameter, what was given and what is allowed.
+        """
+        parameters = {parameter.name: parameter for parameter in get_cost(self.population.cost or self.cost).all_parameters}
+        for condition in design.conditions:
+            for name, value in condition.levels.items():
+                parameters[name].check(value, f"{name} of condition {condition.name!r}")
+            for name, prior in condition.population.items():
+                parameters[name].check(prior.quantile(np.array([0.0001, 0.9999])), f"{name} of condition {condition.name!r}")
 
     def _check_goal(self, goal: Goal, names: list[str]) -> None:
         if goal.quantity not in names:
@@ -139,6 +163,19 @@ class Study:
         if not self.designs:
             raise StudioError("The study names no designs: add [[designs]] to it.")
         return self.design(name or "")
+
+
+def _refuse_equal_levels(design: Design) -> None:
+    """Conditions with levels that differ in nothing are a mistake; without levels, what they change may have no number."""
+    kinds: dict[str, str] = {}
+    for condition in design.conditions:
+        kind = repr(dataclasses.replace(condition, name="any", num_trials=1))
+        if condition.levels and kind in kinds:
+            raise StudioError(
+                f"Conditions {kinds[kind]!r} and {condition.name!r} of design {design.name!r} differ in nothing but their "
+                "names: give them different levels, or make them one."
+            )
+        kinds[kind] = condition.name
 
 
 @functools.cache

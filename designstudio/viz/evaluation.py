@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import holoviews as hv
 
+from designstudio.core.files import name_file
 from designstudio.evaluate.evaluate_study import StudyResult
 from designstudio.evaluate.example_fit import Example
 from designstudio.evaluate.results import list_ranks
@@ -35,7 +36,7 @@ def draw_evaluation(result: StudyResult, examples: Mapping[str, Example]) -> dic
     for name, example in examples.items():
         label = f"median and {study.interval:.0%} band of predictions"
         number = int(example.trials["dataset"].values[0])
-        figures[f"behavior_{name}"] = draw_behavior(
+        figures[f"behavior_{name_file(name)}"] = draw_behavior(
             example.trials, example.band, dataset=number, title=name, band_label=label
         )
     pair = next((e.identifiability.prior_cost_pair for e in result.evaluations if e.identifiability.prior_cost_pair), None)

@@ -1,6 +1,7 @@
-"""What would take the machine down is refused before it begins, at every door, with what it would need."""
+"""What would take the machine down, or means nothing, is refused before it begins, at every door, in one sentence."""
 
 import dataclasses
+import math
 
 import pytest
 
@@ -12,10 +13,11 @@ from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.limits import estimate_bytes
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.inference.settings import FitSettings
+from designstudio.model.priors import Constant
 from designstudio.runs.calibrate import CalibrateRequest, run_calibrate
 from designstudio.runs.schedule import ScheduleRequest, run_schedule
 from designstudio.runs.sweep import SweepRequest, run_sweep
-from designstudio.study import Goal, Population, Range, format_study
+from designstudio.study import Goal, Population, Quantity, Range, format_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 from tests.search.make_search import SPACE, make_question
 
@@ -75,6 +77,59 @@ def test_schedules_calibrations_and_model_recovery_are_refused(tmp_path):
         run_calibrate(CalibrateRequest("quadratic", num_trials=10**7))
     with pytest.raises(StudioError, match="Model recovery with 90 trials for 1,000,000 data sets " + REFUSAL):
         recover_models(make_study(candidates=("quadratic", "quadratic_effort")), TWO_LEVELS, num_datasets=10**6)
+
+
+@pytest.mark.parametrize(
+    ("formula", "sentence"),
+    [
+        ("mu_0 / 0", "'x', mu_0 / 0, is not a finite number for all of what the analysis prior allows"),
+        ("log(mu_0 - 1)", "is not a finite number for some of what"),
+        ("1e300 * mu_0", "is not a finite number for all"),
+        ("2", "'x', 2, is 2 for everybody: it depends on nothing that is estimated"),
+        ("mu_0 - mu_0", "is 0 for everybody"),
+        ("sigma[0]", r"is 0\.1 for everybody"),
+        ("1e-300 * mu_0", "is 0 for everybody"),
+    ],
+)
+def test_quantities_of_which_nothing_can_be_learned_are_refused(formula, sentence):
+    study = make_study(quantities=(Quantity.from_formula("x", formula),))
+    with pytest.raises(StudioError, match=sentence):
+        evaluate_design(study, TWO_LEVELS, fidelity="information", num_datasets=10)
+
+
+@pytest.mark.parametrize("values", [[30, 30], [30, math.nan], [math.inf], []])
+def test_a_curve_needs_different_finite_values(values, tmp_path):
+    study = make_study(goals=(Goal("narrower", "beta", width=0.1),))
+    with pytest.raises(StudioError, match=r"appears twice: give each once|must be finite numbers|at least one value"):
+        ds.power(study, values=values, fidelity="information")
+    with pytest.raises(StudioError, match=r"appears twice: give each once|must be finite numbers|takes 1 to 2000 points"):
+        run_sweep(SweepRequest(study, {"trials": tuple(values)}, tmp_path / "sweep", fidelity="information"))
+
+
+@pytest.mark.parametrize(
+    ("along", "values", "sentence"),
+    [
+        ("sigma[1]", [0.2, 1e300], r"sigma of condition 'high' must be from 1e-09 to 5, but 1e\+300 was given"),
+        ("participants", [1e300], r"takes up to 2,147,483,647 participants, but 1e\+300 were given"),
+        ("participants", [1, 2], "needs at least 2 participants in each group, but 1 was given"),
+        ("trials", [1e300], r"takes up to 2,147,483,647 trials"),
+    ],
+)
+def test_values_with_which_nothing_can_be_computed_are_refused_along_a_curve(along, values, sentence):
+    study = make_study(goals=(Goal("groups-differ", "beta", group={"beta": Constant(0.7)}),))
+    with pytest.raises(StudioError, match=sentence):
+        ds.power(study, along, values, design="two-levels", fidelity="information")
+
+
+def test_participants_of_a_map_are_different_whole_numbers():
+    study = make_study(goals=(Goal("narrower", "beta", width=0.1),))
+    for participants, sentence in (
+        ([10.5], "participants must be whole numbers, but 10.5 was given"),
+        ([10, 10], "10 of participants appears twice"),
+        ([math.nan], "participants must be finite numbers"),
+    ):
+        with pytest.raises(StudioError, match=sentence):
+            ds.power(study, values=[30, 60], participants=participants, fidelity="information")
 
 
 def test_the_command_line_says_it_in_one_sentence(call, tmp_path):

@@ -8,6 +8,12 @@ from designstudio.metrics import DesignFacts
 from designstudio.model.priors import AbstractPrior
 from designstudio.study.stimuli import Stimuli
 
+# Of trials and participants: counts are 32-bit numbers.
+MOST = 2**31 - 1
+MOST_CONDITIONS = 100
+# Files are called by it.
+LONGEST_NAME = 80
+
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
@@ -32,6 +38,8 @@ class Condition:
             raise StudioError("A condition needs a name.")
         if self.num_trials < 1:
             raise StudioError(f"Condition {self.name!r} needs at least 1 trial, but {self.num_trials} was given.")
+        if self.num_trials > MOST:
+            raise StudioError(f"Condition {self.name!r} takes up to {MOST:,} trials, but {self.num_trials:.3g} were given.")
         for name, value in self.levels.items():
             if not value > 0:
                 raise StudioError(f"Condition {self.name!r} sets {name} to {value:g}, but it must be positive.")
@@ -61,6 +69,10 @@ class Design:
     def __post_init__(self) -> None:
         if not self.name:
             raise StudioError("A design needs a name.")
+        if len(self.name) > LONGEST_NAME:
+            raise StudioError(
+                f"The name of a design takes up to {LONGEST_NAME} characters, but {self.name[:20]!r}... has more."
+            )
         if not self.conditions:
             raise StudioError(f"Design {self.name!r} needs at least one condition.")
         names = [condition.name for condition in self.conditions]
@@ -71,6 +83,15 @@ class Design:
             raise StudioError(f"Design {self.name!r} needs seconds_per_trial > 0, but it is {self.seconds_per_trial:g}.")
         if self.num_participants < 1:
             raise StudioError(f"Design {self.name!r} needs at least 1 participant, but {self.num_participants} was given.")
+        if self.num_participants > MOST:
+            raise StudioError(
+                f"Design {self.name!r} takes up to {MOST:,} participants, but {self.num_participants:.3g} were given."
+            )
+        if len(self.conditions) > MOST_CONDITIONS:
+            raise StudioError(
+                f"Design {self.name!r} takes up to {MOST_CONDITIONS} conditions, but {len(self.conditions)} were given: it "
+                "would take minutes to prepare programs for so many."
+            )
         levels = {name for condition in self.conditions for name in condition.levels}
         for condition in self.conditions:
             missing = sorted(levels - set(condition.levels))

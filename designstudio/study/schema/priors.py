@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from designstudio.model.parameters import NO_UNIT, Parameter, check_within
+from designstudio.model.parameters import NO_UNIT, Parameter
 from designstudio.model.priors import PRIOR_FAMILIES, AbstractPrior, Constant, Interval
 from designstudio.model.priors.base import BOUNDS, MUST_BE_POSITIVE
 from designstudio.study.schema.entry import Entry, StudyFileError
@@ -51,7 +51,7 @@ def parameter_value(parameter: Parameter) -> Kind:
     def read(entry: Entry) -> float:
         value: float = NUMBER.read(entry)
         with entry.explain():
-            check_within(parameter.name, value, parameter.support, excludes_zero=True)
+            parameter.check(value)
         return value
 
     low, high = parameter.support.low, parameter.support.high

@@ -9,9 +9,13 @@ import numpy as np
 from jaxtyping import Float
 
 from designstudio.errors import StudioError
+from designstudio.model.parameters import LARGEST, SMALLEST
 from designstudio.study.stimuli.base import AbstractDistribution
 from designstudio.study.stimuli.registry import DISTRIBUTIONS
 from designstudio.study.stimuli.uniform import UNIFORM
+
+# More values than trials serve no purpose.
+MOST_VALUES = 100_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +96,9 @@ class Stimuli:
             raise StudioError(f"The distribution {self.distribution!r} {need} num_values.")
         if self.num_values is not None and self.num_values < 2:
             raise StudioError(f"A grid needs at least 2 values, but num_values is {self.num_values}.")
+        if self.num_values is not None and self.num_values > MOST_VALUES:
+            raise StudioError(f"A grid takes up to {MOST_VALUES:,} values, but num_values is {self.num_values:,}.")
+        _check_size(self.low, self.high)
 
     def _check_list(self) -> None:
         if self.low is not None or self.high is not None or self.num_values is not None:
@@ -101,3 +108,13 @@ class Stimuli:
         bad = [value for value in self.values if not 0 < value < math.inf]
         if bad:
             raise StudioError(f"Stimuli must be positive and finite, but {bad[0]:g} was given.")
+        _check_size(*self.values)
+
+
+def _check_size(*values: float) -> None:
+    """Refuse stimuli with which nothing can be computed: choose another unit."""
+    for value in values:
+        if not SMALLEST <= value <= LARGEST:
+            raise StudioError(
+                f"Stimuli must be from {SMALLEST:g} to {LARGEST:g}, but {value:g} was given: choose another unit."
+            )
