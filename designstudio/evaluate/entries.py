@@ -109,7 +109,7 @@ def summarize_prior(
     rng = np.random.default_rng(0)
     values: dict[str, Any] = {}
     for name, prior in model.priors.items():
-        columns = [rng.permutation(_spread_evenly(prior)) for _ in range(model.num_entries(name))]
+        columns = [rng.permutation(spread_evenly(prior)) for _ in range(model.num_entries(name))]
         values[name] = PerCondition(columns) if name in model.per_condition else columns[0]
     for name, array in fixed.items():
         known = _split(array.isel(dataset=[0]), ("dataset",))
@@ -150,7 +150,7 @@ def _check_quantities(values: Mapping[str, np.ndarray], quantities: Sequence[Qua
 
 
 @functools.cache
-def _spread_evenly(prior: AbstractPrior) -> Float[np.ndarray, " draw"]:
+def spread_evenly(prior: AbstractPrior) -> Float[np.ndarray, " draw"]:
     """Evenly spread quantiles: in random order, draws that are nearly free of noise."""
     return prior.quantile((np.arange(NUM_PRIOR_DRAWS) + 0.5) / NUM_PRIOR_DRAWS)
 

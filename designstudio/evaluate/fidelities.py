@@ -14,6 +14,7 @@ import xarray as xr
 
 from designstudio.core.progress import ProgressCallback
 from designstudio.errors import StudioError
+from designstudio.evaluate.edges import find_edges
 from designstudio.evaluate.entries import (
     Entry,
     compute_entries,
@@ -69,6 +70,8 @@ def summarize_datasets(
     summaries = summarize_draws(draws, truth, parameters, study.interval).assign(verdicts)
     summaries["prior_sd"] = ("quantity", prior["prior_sd"])
     summaries["prior_log_covariance"] = (("parameter", "parameter_other"), prior["prior_log_covariance"])
+    conditions = [condition.name for condition in design.conditions]
+    summaries = summaries.assign(find_edges(experiment, entries, truth, values, conditions).variables)
     return summaries.assign_coords(
         dataset=experiment.participants["dataset"].values,
         symbol=("quantity", [entry.symbol for entry in entries]),
@@ -86,25 +89,17 @@ def _fit(
         experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed, progress=progress
     )
     draws, diagnostics = posterior["posterior"].to_dataset(), posterior["diagnostics"].to_dataset()
+    # Weights have a k-hat, chains an R-hat. That of the proposal from which chains start says nothing about the chains.
+    is_weighted = settings.method == "importance"
+    nothing = np.full(diagnostics.sizes["dataset"], np.nan)
     return split_draws(draws, experiment.fixed), {
         "is_good": ("dataset", diagnostics["is_good"].values),
         "is_refitted": ("dataset", ~np.isin(diagnostics["stage"].values, FIRST_STAGES)),
-        "rhat": ("dataset", _compare_blocks(draws) if settings.method == "importance" else diagnostics["rhat"].values),
-        "khat": ("dataset", diagnostics["khat"].values),
+        "rhat": ("dataset", nothing if is_weighted else diagnostics["rhat"].values),
+        "khat": ("dataset", diagnostics["khat"].values if is_weighted else nothing),
+        "ess": ("dataset", diagnostics["importance_ess" if is_weighted else "ess"].values),
         "reason": ("dataset", diagnostics["reason"].values.astype(str)),
     }
-
-
-def _compare_blocks(draws: xr.Dataset) -> np.ndarray:
-    """R-hat of importance sampling, whose blocks of independent draws stand for chains: the worst over parameters."""
-    worst = np.ones(draws.sizes["dataset"])
-    for array in draws.values():
-        values = array.transpose("dataset", ..., "chain", "draw").values.astype(float)
-        within = values.var(axis=-1, ddof=1).mean(axis=-1)
-        between = values.mean(axis=-1).var(axis=-1, ddof=1)
-        rhat = np.sqrt((values.shape[-1] - 1) / values.shape[-1] + between / within)
-        worst = np.maximum(worst, rhat.reshape(len(rhat), -1).max(axis=1))
-    return worst
 
 
 def _predict(
@@ -128,6 +123,7 @@ def _predict(
         "is_refitted": ("dataset", np.zeros(num_datasets, bool)),
         "rhat": ("dataset", np.full(num_datasets, np.nan)),
         "khat": ("dataset", np.full(num_datasets, np.nan)),
+        "ess": ("dataset", np.full(num_datasets, np.nan)),
         "reason": ("dataset", np.full(num_datasets, "", dtype="<U1")),
     }
 

@@ -23,7 +23,10 @@ from designstudio.study.design import Design
 WITHOUT_EFFECT = (
     *("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab"),
     *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example.py"),
-    *(f"metrics/{name}.py" for name in ("base", "failed", "identifiability", "paired", "power", "recovery", "registry")),
+    *(
+        f"metrics/{name}.py"
+        for name in ("base", "edges", "failed", "identifiability", "paired", "power", "recovery", "registry")
+    ),
     *(
         f"evaluate/{name}.py"
         for name in ("status", "verdict", "results", "overview", "study", "goals", "power_words", "curves", "preview")

@@ -43,8 +43,22 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
             rows.append(_row(f"P({goal}), effect absent", (_cell(power and power.when_absent) for power in powers)))
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
+    rows += _tabulate_bounds(evaluations)
     seconds = (f"{e.seconds:.1f}{' (cached)' if e.is_cached else ''}" for e in evaluations)
     return [*rows, _row("seconds", seconds)]
+
+
+def _tabulate_bounds(evaluations: Sequence["Evaluation"]) -> list[Row]:
+    """Shares with failed fits counted as misses and as hits, if some design has so many that it matters."""
+    found = [e.bounds for e in evaluations]
+    rows = []
+    if any(found):
+        ranges = [list(bounds.get("coverage", {}).values()) for bounds in found]
+        cells = (f"{min(b.low for b in r):.0%} to {max(b.high for b in r):.0%}" if r else NOTHING for r in ranges)
+        rows.append(_row("coverage, failed counted", cells))
+    powers = [bounds.get("power", {}) for bounds in found]
+    goals = dict.fromkeys(goal for power in powers for goal in power)
+    return rows + [_row(f"P({goal}), failed counted", (str(p.get(goal, NOTHING)) for p in powers)) for goal in goals]
 
 
 def _tabulate_quantities(metric: AbstractQuantityMetric, evaluations: Sequence["Evaluation"]) -> list[Row]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,17 @@ from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.status import Status, find_status
 from designstudio.metrics.calibration import score_calibration
+from designstudio.metrics.edges import Edges, score_edges
+from designstudio.metrics.failed import Bounds, are_many, bound_share
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.power import PowerScore
 from designstudio.metrics.registry import score_recovery
+from designstudio.metrics.samples import find_quantities
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
 from designstudio.study.design import Design
+from designstudio.study.goals import GROUPS_DIFFER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +35,9 @@ class Convergence(NamedTuple):
         converged: data sets with a fit that can be used.
         refitted: data sets that needed more than the fast stage, whatever came of it.
         failed: data sets without a usable fit; no score uses them.
-        max_rhat: largest R-hat of a usable fit; NaN where nothing was sampled.
+        max_rhat: largest R-hat of a usable fit; NaN where there are no chains.
+        max_khat: largest k-hat of a usable fit; NaN where there are no importance weights.
+        min_ess: fewest effective draws of a usable fit; NaN where nothing was sampled.
         reasons: why fits failed, and how often.
     """
 
@@ -38,11 +45,14 @@ class Convergence(NamedTuple):
     refitted: int
     failed: int
     max_rhat: float
+    max_khat: float
+    min_ess: float
     reasons: dict[str, int]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {**self._asdict(), "max_rhat": None if np.isnan(self.max_rhat) else self.max_rhat}
+        worst = {name: getattr(self, name) for name in ("max_rhat", "max_khat", "min_ess")}
+        return {**self._asdict(), **{name: number if np.isfinite(number) else None for name, number in worst.items()}}
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -59,6 +69,7 @@ class Evaluation(AbstractResult):
         recovery: scores of every quantity.
         identifiability: what can be told apart.
         status: what the design teaches about prior and cost, in one word, and why.
+        edges: who and what lies at or beyond the ends of analysis prior and training box; None in runs of older versions.
         convergence: how the fits went.
         power: chance to reach each goal, with its effect and without.
         calibration: whether ranks are uniform; None unless participants come from the prior that the fit assumes.
@@ -73,6 +84,7 @@ class Evaluation(AbstractResult):
     recovery: dict[str, dict[str, Score]]
     identifiability: Identifiability
     status: Status
+    edges: Edges | None
     convergence: Convergence
     power: dict[str, PowerScore]
     calibration: xr.Dataset | None
@@ -81,6 +93,33 @@ class Evaluation(AbstractResult):
     def num_datasets(self) -> int:
         """How many data sets were simulated."""
         return self.summaries.sizes["dataset"]
+
+    @property
+    def bounds(self) -> dict[str, dict[str, Bounds]]:
+        """Shares with all failed fits counted as misses and as hits, if more than 1 % failed: `coverage` and `power`.
+
+        Empty if fewer failed, or all of them. Power of a test between groups is no share of data sets, and not here.
+        """
+        num, num_failed = self.num_datasets, self.convergence.failed
+        if not are_many(num_failed, num) or num_failed == num:
+            return {}
+        shares = {
+            "coverage": {name: scores["coverage"].value for name, scores in self.recovery.items()},
+            "power": {goal: self.power[goal].value for goal in self.power if goal not in self._list_group_goals()},
+        }
+        return {
+            kind: {name: bound_share(share, num_failed, num) for name, share in found.items() if not np.isnan(share)}
+            for kind, found in shares.items()
+        }
+
+    def _list_group_goals(self) -> set[str]:
+        """Labels of goals that compare groups."""
+        goals = [goal for goal in self.study.goals if goal.kind == GROUPS_DIFFER]
+        return {goal.label for goal in goals} | {
+            goal.label.replace(goal.quantity, name, 1)
+            for goal in goals
+            for name in find_quantities(self.summaries, goal.quantity)
+        }
 
     def overview(self) -> Overview:
         """The scores of the design."""
@@ -121,7 +160,9 @@ class Evaluation(AbstractResult):
             "identifiability": self.identifiability.as_dict(),
             "power": {goal: score.as_dict() for goal, score in self.power.items()},
             "calibration": _describe_calibration(self.calibration),
+            "edges": None if self.edges is None else self.edges.as_dict(),
             "convergence": self.convergence.as_dict(),
+            "bounds": {kind: {name: list(b) for name, b in found.items()} for kind, found in self.bounds.items()},
             "seconds": self.seconds,
             "is_cached": self.is_cached,
             "seed": self.study.seed,
@@ -154,6 +195,7 @@ def score_evaluation(
         recovery=recovery,
         identifiability=score_identifiability(summaries, of_prior, of_cost),
         status=find_status(summaries, recovery, of_prior, of_cost, interval=study.interval),
+        edges=score_edges(summaries),
         convergence=check_convergence(summaries),
         power=power,
         calibration=score_calibration(list_ranks(summaries)) if study.population.follows_analysis else None,
@@ -189,12 +231,19 @@ def _describe_calibration(calibration: xr.Dataset | None) -> dict[str, Any] | No
 def check_convergence(summaries: xr.Dataset) -> Convergence:
     """Counts of good, refitted and failed fits."""
     is_good = summaries["is_good"].values
-    rhat = summaries["rhat"].values[is_good]
     reasons, counts = np.unique(summaries["reason"].values[~is_good], return_counts=True)
     return Convergence(
         converged=int(is_good.sum()),
         refitted=int(summaries["is_refitted"].sum()),
         failed=int((~is_good).sum()),
-        max_rhat=float(np.max(rhat, initial=-np.inf)) if rhat.size and not np.isnan(rhat).any() else float("nan"),
+        max_rhat=_find_worst(summaries, "rhat", np.max),
+        max_khat=_find_worst(summaries, "khat", np.max),
+        min_ess=_find_worst(summaries, "ess", np.min),
         reasons={str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
     )
+
+
+def _find_worst(summaries: xr.Dataset, name: str, worst: Callable[[np.ndarray], Any]) -> float:
+    """The worst over good fits; NaN if it is not defined, or was not kept by older versions."""
+    values = summaries[name].values[summaries["is_good"].values] if name in summaries else np.zeros(0)
+    return float(worst(values)) if values.size and not np.isnan(values).any() else float("nan")

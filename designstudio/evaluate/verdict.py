@@ -125,10 +125,23 @@ def warn_about(evaluation: Evaluation) -> list[str]:
                 f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.value:.0%} "
                 f"(± {coverage.mcse:.0%}) of the data sets: what the fit assumes does not suit these participants."
             )
+    warnings += [f"{name}: {sentence}" for sentence in (evaluation.edges.list_warnings() if evaluation.edges else ())]
     warnings += warn_of_power(name, evaluation.power)
     convergence = evaluation.convergence
     if convergence.failed and evaluation.status.name != NO_ANSWER:
         reason = max(convergence.reasons, key=lambda r: convergence.reasons[r])
         count = f"{convergence.failed} of {evaluation.num_datasets}"
-        warnings.append(f"{name}: {count} fits failed (most often: {reason}); no score uses them.")
+        warnings.append(f"{name}: {count} fits failed (most often: {reason}); no score uses them{_bound(evaluation)}.")
     return warnings
+
+
+def _bound(evaluation: Evaluation) -> str:
+    """What shares may be with the failed fits, if those are many."""
+    parts = [
+        f"{kind} of {name} is between {bounds.low:.0%} and {bounds.high:.0%}"
+        if kind == "coverage"
+        else f"P({name}) is between {bounds.low:.2f} and {bounds.high:.2f}"
+        for kind, found in evaluation.bounds.items()
+        for name, bounds in found.items()
+    ]
+    return f"; counted as misses or as hits, {', '.join(parts)}" if parts else ""

@@ -1,10 +1,25 @@
-"""Share of fits that failed, which no other metric uses."""
+"""Fits that failed: their share, and how much the scores that leave them out may be off."""
+
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
 
 from designstudio.metrics.base import SMALLER, WHOLE, AbstractMetric
 from designstudio.metrics.monte_carlo import MetricEstimate, score_share
+
+# Share of failed fits above which scores are bounded.
+MANY_FAILED = 0.01
+
+
+class Bounds(NamedTuple):
+    """Between what a share of data sets lies, whatever the failed fits would have said."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:.2f} to {self.high:.2f}"
 
 
 class Failed(AbstractMetric):
@@ -20,3 +35,20 @@ class Failed(AbstractMetric):
     def estimate(self, is_good: Bool[np.ndarray, " dataset"]) -> MetricEstimate:
         """The share; of all data sets, not of good ones as other metrics."""
         return MetricEstimate(score_share(~is_good), np.where(is_good, 0.0, 1.0))
+
+
+def are_many(num_failed: int, num_datasets: int) -> bool:
+    """Whether so many fits failed that scores without them need bounds."""
+    return num_failed > MANY_FAILED * num_datasets
+
+
+def bound_share(share: float, num_failed: int, num_datasets: int) -> Bounds:
+    """A share of the good fits, with all failed ones counted as misses and as hits.
+
+    Args:
+        share: of the good fits, of which there must be some.
+        num_failed: failed fits, which the share leaves out.
+        num_datasets: all of them.
+    """
+    hits = share * (num_datasets - num_failed)
+    return Bounds(hits / num_datasets, (hits + num_failed) / num_datasets)

@@ -11,7 +11,15 @@ A Dataset with the dims `dataset`, `quantity` (free parameters and the study's q
 | prior_sd | quantity | of the analysis prior |
 | log_covariance | dataset, parameter, parameter_other | of the logarithms of the parameters |
 | prior_log_covariance | parameter, parameter_other | the same of the analysis prior |
-| is_good, is_refitted, rhat, khat, reason | dataset | the verdict on each fit |
+| is_good, is_refitted, reason | dataset | the verdict on each fit |
+| rhat | dataset | of chains; NaN where there are none |
+| khat | dataset | of importance weights; NaN where there are none |
+| ess | dataset | effective draws; NaN where nothing was sampled |
+| is_outside_prior, is_in_tail | dataset, parameter | where the truth lies in the analysis prior |
+| mass_at_end | dataset, parameter, end | mass of the posterior at each end of the prior; NaN where nothing lies beyond it |
+| prior_mass_at_end, prior_end | parameter, end | the prior's own mass there, and where the end is |
+| is_outside_box | dataset, simulated | whether a simulated participant's parameter is outside of the actor's training box |
+| is_belief_outside | dataset | whether beliefs of the simulated or of the fitted participant do |
 
 Coordinates `symbol`, `unit` and `base` (the parameter's name without its condition) go along `quantity`.
 """

@@ -282,6 +282,6 @@ def _describe_scores(study: Study, evaluations: Evaluations) -> str:
 def _describe_failures(evaluations: Evaluations) -> str:
     failed = sum(evaluation["convergence"]["failed"] for evaluation in evaluations.values())
     total = sum(evaluation["num_datasets"] for evaluation in evaluations.values())
-    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
-        return "No fit was needed, so none could fail."
+    if not failed and all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
+        return "No fit was needed, and none failed."
     return f"Of {total:,} fits, {f'{failed} failed and are in no score' if failed else 'none failed'}."

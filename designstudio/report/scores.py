@@ -6,6 +6,7 @@ from typing import Any
 from designstudio.core.durations import format_duration
 from designstudio.evaluate.status import RULES
 from designstudio.metrics.comparison import DEFAULT_RULE
+from designstudio.metrics.failed import MANY_FAILED
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.metrics.registry import list_posterior_metrics, list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
@@ -160,26 +161,50 @@ def list_rules(study: Study, evaluations: Evaluations) -> list[str]:
 
 def describe_convergence(evaluations: Evaluations) -> list[Block]:
     """How the fits went: counts of good, refitted and failed ones, and why they failed."""
-    if all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
-        return [
-            Words(("Posteriors were predicted from the expected information: nothing was fitted, so no fit could fail.",))
-        ]
+    is_predicted = all(evaluation["fidelity"] == "information" for evaluation in evaluations.values())
+    if is_predicted and not any(evaluation["convergence"]["failed"] for evaluation in evaluations.values()):
+        return [Words(("Posteriors were predicted from the expected information: nothing was fitted, and nothing failed.",))]
     rows, reasons = [], []
+    shown = [
+        (name, head)
+        for name, head in (
+            ("max_rhat", "largest R-hat"),
+            ("max_khat", "largest k-hat"),
+            ("min_ess", "fewest effective draws"),
+        )
+        if any(evaluation["convergence"].get(name) is not None for evaluation in evaluations.values())
+    ]
     for design, evaluation in evaluations.items():
         went = evaluation["convergence"]
         counts = (evaluation["num_datasets"], went["converged"], went["refitted"], went["failed"])
-        rows.append((design, *map(str, counts), format_number(went["max_rhat"], 4)))
+        rows.append((design, *map(str, counts), *(format_number(went.get(name), 4) for name, _ in shown)))
         reasons += [f"{design}, {count} of {counts[0]}: {reason}." for reason, count in went["reasons"].items()]
     caption = (
         "Fits of all simulated data sets. Those that failed are in no score; refitted ones needed more than the fast stage."
     )
-    table = make_table(("design", "data sets", "good", "refitted", "failed", "largest R-hat"), rows, caption)
+    heads = ("design", "data sets", "good", "refitted", "failed", *(head for _, head in shown))
     total, failed = (sum(int(row[place]) for row in rows) for place in (1, 4))
     return [
         Words((f"{failed} of {total:,} fits failed.",)),
-        table,
+        make_table(heads, rows, caption),
         *([Words(tuple(reasons), True)] if reasons else []),
+        *_tabulate_bounds(evaluations),
     ]
+
+
+def _tabulate_bounds(evaluations: Evaluations) -> list[Block]:
+    """What shares may be with the failed fits, where those are many."""
+    rows = [
+        (design, f"{kind} of {name}" if kind == "coverage" else f"P({name})", f"{low:.2f}", f"{high:.2f}")
+        for design, evaluation in evaluations.items()
+        for kind, found in evaluation.get("bounds", {}).items()
+        for name, (low, high) in found.items()
+    ]
+    caption = (
+        f"Shares that leave out failed fits, with all of these counted as misses (lowest) and as hits (highest); of designs "
+        f"with more than {MANY_FAILED:.0%} failed fits. All other scores leave them out."
+    )
+    return [make_table(("design", "share", "lowest", "highest"), rows, caption, (0, 1))] if rows else []
 
 
 def tabulate_time(evaluations: Evaluations) -> Table:

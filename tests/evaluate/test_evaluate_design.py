@@ -57,7 +57,10 @@ def test_every_score_has_an_error_and_all_fits_are_accounted_for(results):
             assert scores["pearson"] == {"value": None, "mcse": None}
         convergence = record["convergence"]
         assert convergence["converged"] + convergence["failed"] == record["num_datasets"] == 100
-        assert 1.0 <= convergence["max_rhat"] < 1.02
+        # There are no chains: weights have a k-hat and effective draws.
+        assert convergence["max_rhat"] is None
+        assert convergence["max_khat"] < 0.7
+        assert convergence["min_ess"] >= 200
         assert record["seed"] == 1
         assert record["versions"]["jax"]
 

@@ -156,3 +156,23 @@ def test_a_known_prior_leaves_only_the_cost_to_learn():
     evaluation = evaluate_design(make_study(analysis=known), ONE_LEVEL, fidelity="information", cache=NOWHERE)
     assert evaluation.status.name == "told apart"
     assert evaluation.status.reason.startswith("beta can be learned: contraction")
+
+
+def test_many_failed_fits_bound_coverage_and_power_in_table_json_and_words():
+    study = make_study(goals=(Goal("excludes", "beta"),))
+    whole = evaluate_design(study, TWO_LEVELS, fidelity="information", cache=NOWHERE)
+    assert whole.bounds == {}
+    summaries, power = whole.summaries.copy(deep=True), whole.power
+    summaries["is_good"][:5] = False
+    summaries["reason"] = ("dataset", np.where(np.arange(100) < 5, "Pareto k-hat 2.0", ""))
+    some = score_evaluation(study, TWO_LEVELS, "importance", summaries, seconds=1.0, is_cached=False, power=power)
+    assert some.convergence.failed == 5
+    coverage = some.recovery["beta"]["coverage"].value
+    assert some.bounds["coverage"]["beta"] == pytest.approx((0.95 * coverage, 0.95 * coverage + 0.05))
+    goal = power["beta is not neutral"].value
+    assert some.as_dict()["bounds"]["power"]["beta is not neutral"] == pytest.approx([0.95 * goal, 0.95 * goal + 0.05])
+    rows = {row[0]: row[1] for row in some.overview().rows}
+    assert rows["P(beta is not neutral), failed counted"] == f"{0.95 * goal:.2f} to {0.95 * goal + 0.05:.2f}"
+    assert "coverage, failed counted" in rows
+    (sentence,) = [text for text in find_verdict([some]) if "5 of 100 fits failed" in text]
+    assert "counted as misses or as hits, coverage of mu_0 is between" in sentence

@@ -67,9 +67,27 @@ def test_convergence_counts_every_fit_and_says_why_some_failed():
     assert reasons.sentences == ("a, 2 of 20: R-hat 1.3 of mu_0 is above 1.01.",)
 
 
+def test_convergence_shows_k_hat_and_effective_draws_where_there_are_no_chains():
+    went = {"converged": 20, "refitted": 0, "failed": 0, "max_rhat": None, "max_khat": 0.31, "min_ess": 420.0, "reasons": {}}
+    _, table = describe_convergence({"a": {"fidelity": "importance", "num_datasets": 20, "convergence": went}})
+    assert table.columns[-2:] == ("largest k-hat", "fewest effective draws")
+    assert table.groups[0][1] == (("a", "20", "20", "0", "0", "0.3100", "420.0"),)
+
+
+def test_many_failed_fits_bound_shares_in_a_table_of_their_own():
+    went = {"converged": 18, "refitted": 3, "failed": 2, "max_rhat": 1.004, "reasons": {}}
+    bounds = {"coverage": {"beta": [0.85, 0.95]}, "power": {"beta is not neutral": [0.4, 0.5]}}
+    evaluation = {"fidelity": "nuts", "num_datasets": 20, "convergence": went, "bounds": bounds}
+    table = describe_convergence({"a": evaluation})[-1]
+    assert table.groups[0][1] == (
+        ("a", "coverage of beta", "0.85", "0.95"),
+        ("a", "P(beta is not neutral)", "0.40", "0.50"),
+    )
+
+
 def test_where_nothing_was_fitted_no_fits_are_counted(evaluation):
     assert "without simulating responses" in evaluation.read.passages[0]
-    assert "No fit was needed, so none could fail." in evaluation.read.passages[0]
+    assert "No fit was needed, and none failed." in evaluation.read.passages[0]
     assert any("nothing was fitted" in paragraph for paragraph in evaluation.read.paragraphs)
 
 

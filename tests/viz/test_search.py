@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -78,12 +79,12 @@ RECORDS = (
 
 
 def make_evaluation(design, sd):
-    convergence = Convergence(40, 0, 0, 1.0, {})
+    convergence = Convergence(40, 0, 0, 1.0, math.nan, 800.0, {})
     summaries = make_summaries(sd=sd, num_failed=0).assign_attrs(settings="{}", versions="{}")
     identifiability = score_identifiability(summaries, ("mu_0", "sigma_0"), ("beta",))
     status = Status("partly", "mu_0 and beta are partly told apart", True)
     study = make_study((RMSE,))
-    return Evaluation(study, design, "nuts", summaries, 1.0, False, {}, identifiability, status, convergence, {}, None)
+    return Evaluation(study, design, "nuts", summaries, 1.0, False, {}, identifiability, status, None, convergence, {}, None)
 
 
 def make_study(objectives):
