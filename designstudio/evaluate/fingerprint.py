@@ -22,14 +22,21 @@ from designstudio.study.design import Design
 # These only show results, score what is kept, or ask for evaluations.
 WITHOUT_EFFECT = (
     *("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab"),
-    *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example.py"),
-    *(
-        f"metrics/{name}.py"
-        for name in ("base", "edges", "failed", "identifiability", "paired", "power", "recovery", "registry")
-    ),
+    *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example_fit.py"),
+    *(f"metrics/{name}.py" for name in ("base", "edges", "failed", "identifiability", "paired", "power", "registry")),
     *(
         f"evaluate/{name}.py"
-        for name in ("status", "verdict", "results", "overview", "study", "goals", "power_words", "curves", "preview")
+        for name in (
+            "status",
+            "verdict",
+            "results",
+            "overview",
+            "evaluate_study",
+            "goals",
+            "power_words",
+            "curves",
+            "preview",
+        )
     ),
 )
 

@@ -206,7 +206,9 @@ def _score_pairs(shape: PosteriorShape) -> list[_Pair]:
         for j in shape.of_cost:
             both = shape.select((i, j))
             correlation = score_mean(correlate(both.covariance)[:, 0, 1])
-            scores = (correlation, Remaining().score(both), score_mean(confound(both, (1,))))
+            # How much worse than with the whole prior known: as the table has it.
+            with_prior = shape.select((*shape.of_prior, j))
+            scores = (correlation, Remaining().score(both), score_mean(confound(with_prior, (len(shape.of_prior),))))
             pairs.append(_Pair(shape.names[i], shape.names[j], *scores))
     return pairs
 

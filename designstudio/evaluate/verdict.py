@@ -29,13 +29,13 @@ def find_verdict(evaluations: Sequence[Evaluation], recovery: Mapping[str, Model
     ranked = sorted(answered, key=lambda evaluation: evaluation.identifiability.remaining.value)
     sentences = [_name_best(ranked)] if len(ranked) > 1 else []
     sentences += [describe_status(evaluation) for evaluation in evaluations]
+    for evaluation in evaluations:
+        sentences += warn_about(evaluation)
     worse = [evaluation for evaluation in answered if not evaluation.status.is_about_data]
     for evaluation in answered:
         if worse and evaluation.status.is_about_data:
             sentences.append(_compare_with(evaluation, worse))
     sentences += [_describe_candidates(name, matrices) for name, matrices in recovery.items()]
-    for evaluation in evaluations:
-        sentences += warn_about(evaluation)
     return [sentence for sentence in sentences if sentence]
 
 

@@ -1,16 +1,18 @@
 """Evaluations: right where closed forms or designs say what must come out, kept when finished, and the same every time."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import designstudio
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate import evaluate_design as module
 from designstudio.evaluate.evaluate_design import estimate_seconds, evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
-from designstudio.evaluate.fingerprint import fingerprint_design
+from designstudio.evaluate.fingerprint import WITHOUT_EFFECT, fingerprint_design
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
@@ -135,6 +137,11 @@ def test_a_damaged_file_is_computed_again(tmp_path):
     again = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=cache)
     assert not again.is_cached
     np.testing.assert_array_equal(first.summaries["mean"], again.summaries["mean"])
+
+
+def test_everything_that_the_fingerprint_leaves_out_is_there():
+    package = Path(designstudio.__file__).parent
+    assert [name for name in WITHOUT_EFFECT if not (package / name).exists()] == []
 
 
 def test_the_fingerprint_knows_what_matters_and_ignores_the_rest():
