@@ -18,7 +18,6 @@ from designstudio.metrics.identifiability import Identifiability, score_identifi
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.power import PowerScore
 from designstudio.metrics.registry import score_recovery
-from designstudio.metrics.samples import find_quantities
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -105,20 +104,11 @@ class Evaluation(AbstractResult):
             return {}
         shares = {
             "coverage": {name: scores["coverage"].value for name, scores in self.recovery.items()},
-            "power": {goal: self.power[goal].value for goal in self.power if goal not in self._list_group_goals()},
+            "power": {goal: score.value for goal, score in self.power.items() if score.kind != GROUPS_DIFFER},
         }
         return {
             kind: {name: bound_share(share, num_failed, num) for name, share in found.items() if not np.isnan(share)}
             for kind, found in shares.items()
-        }
-
-    def _list_group_goals(self) -> set[str]:
-        """Labels of goals that compare groups."""
-        goals = [goal for goal in self.study.goals if goal.kind == GROUPS_DIFFER]
-        return {goal.label for goal in goals} | {
-            goal.label.replace(goal.quantity, name, 1)
-            for goal in goals
-            for name in find_quantities(self.summaries, goal.quantity)
         }
 
     def overview(self) -> Overview:
