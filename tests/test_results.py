@@ -127,7 +127,7 @@ def test_a_search_shows_itself():
     check_presentation(result, contains=("A search", "winner"), columns=columns)
     winner = next(line for line in repr(result).splitlines() if line.startswith("winner"))
     label = result.objectives[0].label
-    assert str(result.verification.finalists[result.verification.winner].fresh[label]) in winner
+    assert str(result.verification.winner.fresh[label]) in winner
     frame = result.to_frame()
     assert set(frame["stage"]) == {"search", "fresh"}
     found = frame[(frame["stage"] == "search") & (frame["metric"] == label)].set_index("candidate")["value"]

@@ -99,6 +99,8 @@ def _show(console: Console, objective: "Objective | None") -> Iterator["Progress
     with Live(bar, console=console, transient=True, refresh_per_second=4) as live:
 
         def update(progress: "Progress") -> None:
+            for note in progress.details.get("notes", ()):
+                console.print(note, markup=False)
             left = "" if progress.seconds_left is None else f", {format_estimate(progress.seconds_left)} left"
             pruned = f", {progress.details['num_pruned']} given up early" if progress.details.get("num_pruned") else ""
             bar.update(

@@ -23,8 +23,8 @@ class Progress(NamedTuple):
         seconds: time since the start.
         seconds_left: estimate; None if nobody knows.
         unit: what is counted.
-        details: what a piece of work has to say besides, by name: `num_draws` of a fit, `best` and `num_pruned` of a
-            search, `accuracy` of a training.
+        details: what a piece of work has to say besides, by name: `num_draws` of a fit, `best`, `num_pruned` and `notes` of
+            a search, `accuracy` of a training.
     """
 
     stage: str = "starting"

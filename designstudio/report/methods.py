@@ -10,10 +10,10 @@ from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
-from designstudio.search.search_result import list_recorded
+from designstudio.search.search_result import Recorded, list_contenders, list_recorded
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
-from designstudio.study.design.description import format_cells
+from designstudio.study.design.description import describe_design, format_cells
 from designstudio.viz.families import name_cost
 from designstudio.viz.search_labels import label_objective, label_parameter
 
@@ -65,8 +65,8 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
         if result["racing"]
         else ""
     )
-    finalists = {f"finalist-{k + 1}": f["evaluation"] for k, f in enumerate(result.get("finalists", []))}
-    evaluations = finalists | {r["evaluation"]["name"]: r["evaluation"] for r in result.get("references", [])}
+    contenders = list_contenders(result)
+    evaluations = {contender.name: contender.entry["evaluation"] for contender in contenders}
     sentences = [
         f"The design of the experiment was searched for with designstudio {_find_version(evaluations)}, which "
         f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
@@ -76,14 +76,19 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
         f"As for the simulated participants, {_describe_population(study, study.designs, levels)}.",
     ]
     if evaluations:
-        sentences += _describe_finalists(study, result, objectives, evaluations, levels)
+        sentences += _describe_finalists(study, result, objectives, contenders, levels)
+        sentences.append(_describe_failures(evaluations))
     return " ".join([*sentences, f"The seed of all random numbers was {study.seed}."])
 
 
 def _describe_finalists(
-    study: Study, result: Mapping[str, Any], objectives: Sequence[Objective], evaluations: Evaluations, levels: Sequence[str]
+    study: Study,
+    result: Mapping[str, Any],
+    objectives: Sequence[Objective],
+    contenders: Sequence[Recorded],
+    levels: Sequence[str],
 ) -> list[str]:
-    first = next(iter(evaluations.values()))
+    first = contenders[0].entry["evaluation"]
     num = len(result["finalists"])
     names = f"The {num} best designs were" if num > 1 else "The best design was"
     references = ", together with the designs of the study," if result["references"] else ""
@@ -92,16 +97,17 @@ def _describe_finalists(
         "part in choosing them.",
         _describe_fit(study, study.designs, first["fidelity"], first["settings"], levels),
     ]
-    if len(objectives) == 1:
-        winner = next(finalist for finalist in result["finalists"] if finalist["number"] == result["winner"])
-        design, label = winner["design"], objectives[0].label
-        trials = format_cells(design).trials
+    for winner in (contender for contender in contenders if contender.is_winner):
+        own = winner.number is None
+        design = describe_design(study.design(winner.name)) if own else winner.entry["design"]
+        trials, score = format_cells(design).trials, format_score(winner.entry["fresh"][objectives[0].label])
+        said = f"Nothing beat {winner.name}, which has" if own else "The winner has"
         sentences.append(
-            f"The winner has {trials} trials per participant{_describe_levels(design['levels'])}, "
+            f"{said} {trials} trials per participant{_describe_levels(design['levels'])}, "
             f"stimuli {design['stimuli']}; its {label_objective(objectives[0], study).symbol} on the fresh participants is "
-            f"{format_score(winner['fresh'][label])} (± Monte Carlo standard error)."
+            f"{score} (± Monte Carlo standard error)."
         )
-    return [*sentences, _describe_failures(evaluations)]
+    return sentences
 
 
 def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluations: Evaluations) -> str:

@@ -15,7 +15,7 @@ from designstudio.report.formatting import MISSING, capitalize, count, format_sc
 from designstudio.report.pictures import embed_figure
 from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
-from designstudio.search.search_result import list_recorded
+from designstudio.search.search_result import Recorded, list_contenders, list_recorded
 from designstudio.study import Choice, Objective, Range, SearchPlan, Study
 from designstudio.study.space import Variable
 from designstudio.viz.search_labels import format_direction, label_objective, name_variable
@@ -39,15 +39,14 @@ def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: Run
     if plan is None or [m.label for m in list_objectives(study)] != [entry["label"] for entry in result["objectives"]]:
         raise StudioError(f"The study is not the one of the search in '{folder}': name the right study file with --study.")
     objectives = list_objectives(study)
-    finalists = name_finalists(result, len(objectives))
-    references = {entry["evaluation"]["name"]: entry["evaluation"] for entry in result.get("references", [])}
-    evaluations = {name: finalist["evaluation"] for name, finalist in finalists.items()} | references
+    contenders = list_contenders(result)
+    evaluations = {contender.title: contender.entry["evaluation"] for contender in contenders}
     levels = [plan.space.parameter] if plan.space.parameter else []
     sections = [
-        Section("Summary", _describe_found(result, run, finalists)),
+        Section("Summary", _describe_found(result, run, contenders)),
         Section("What was searched", tuple(_describe_plan(study, plan, objectives))),
         describe_assumptions(study, study.designs, levels),
-        Section("Finalists", tuple(_describe_finalists(folder, study, plan, result, objectives, finalists))),
+        Section("Finalists", tuple(_describe_finalists(folder, study, plan, result, objectives, contenders))),
     ]
     if evaluations:
         table = scores.tabulate_recovery(study, evaluations)
@@ -81,26 +80,17 @@ def build_search(folder: Path, result: Mapping[str, Any], study: Study, run: Run
     return Page("Search for a design", study.title or "Search", _ask(study, plan, objectives), facts, tuple(sections))
 
 
-def name_finalists(result: Mapping[str, Any], num_objectives: int) -> dict[str, Mapping[str, Any]]:
-    """Finalists by their names: the winner, if there can be one, and the others by their place."""
-    names = {}
-    for place, finalist in enumerate(result.get("finalists", [])):
-        is_winner = num_objectives == 1 and finalist["number"] == result["winner"]
-        names["winner" if is_winner else f"finalist-{place + 1}"] = finalist
-    return names
-
-
 def _ask(study: Study, plan: SearchPlan, objectives: Sequence[Objective]) -> str:
     aims = [f"{'the largest' if m.is_larger_better else 'the smallest'} {m.label}" for m in objectives]
     within = f", with {join_words([c.label for c in plan.all_constraints])}" if plan.all_constraints else ""
     return f"Which design has {join_words(aims)}{within}?"
 
 
-def _describe_found(result: Mapping[str, Any], run: RunRecord, finalists: Mapping[str, Any]) -> tuple[Block, ...]:
+def _describe_found(result: Mapping[str, Any], run: RunRecord, contenders: Sequence[Recorded]) -> tuple[Block, ...]:
     sentences = list(run.sentences)
     if not sentences:
         sentences = [f"{count(len(list_recorded(result)), 'design')} were tried."]
-    if not finalists:
+    if not contenders:
         sentences.append("The search was stopped, or found nothing, before finalists were scored on fresh data sets.")
     return (Words(tuple(sentences), is_list=True),)
 
@@ -143,19 +133,23 @@ def _describe_finalists(
     plan: SearchPlan,
     result: Mapping[str, Any],
     objectives: Sequence[Objective],
-    finalists: Mapping[str, Mapping[str, Any]],
+    contenders: Sequence[Recorded],
 ) -> list[Block]:
-    """What was found: the score that chose it beside the one on fresh data sets."""
-    if not finalists:
+    """What was found, from best to worst on fresh data: the score that chose it beside the one on fresh data sets."""
+    if not contenders:
         return [Words(("There are none yet: the same search goes on where it was stopped.",))]
     blocks: list[Block] = []
     for objective in objectives:
         label = objective.label
         rows = [
-            (name, str(f["number"]), format_score(f["search"][label]), format_score(f["fresh"][label]))
-            for name, f in finalists.items()
+            (
+                contender.title,
+                MISSING if contender.number is None else str(contender.number),
+                MISSING if contender.number is None else format_score(contender.entry["search"][label]),
+                format_score(contender.entry["fresh"][label]),
+            )
+            for contender in contenders
         ]
-        rows += [(r["evaluation"]["name"], MISSING, MISSING, format_score(r["fresh"][label])) for r in result["references"]]
         caption = (
             f"{capitalize(label_objective(objective, study).axis)}; {format_direction(objective)}. "
             "The search score chose the "
@@ -168,10 +162,19 @@ def _describe_finalists(
             folder, "designs", "The finalists, and the designs of the study: what is shown, how often, at which level."
         )
     )
-    designs = [find_design(plan, finalist["parameters"], name) for name, finalist in finalists.items()]
+    found = [contender for contender in contenders if contender.number is not None]
+    designs = [find_design(plan, contender.entry["parameters"], contender.title) for contender in found]
     blocks.append(tabulate_designs([design for design in designs if design is not None]))
+    blocks += _warn(contenders)
     blocks += _compare(result)
     return blocks
+
+
+def _warn(contenders: Sequence[Recorded]) -> list[Block]:
+    """Why designs cannot win, and what must be known about those that can."""
+    said = [f"{c.name} cannot win: {reason}." for c in contenders for reason in c.entry.get("breaks", [])]
+    said += [warning for c in contenders for warning in c.entry.get("warnings", [])]
+    return [Heading("What to know about them"), Words(tuple(said), is_list=True)] if said else []
 
 
 def _compare(result: Mapping[str, Any]) -> list[Block]:

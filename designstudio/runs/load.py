@@ -22,9 +22,11 @@ from designstudio.report.run_results import EVALUATION, FIT, SEARCH, find_kind, 
 from designstudio.runs.power import CURVES, load_points
 from designstudio.runs.search import name_fresh
 from designstudio.search.feasible import find_design
-from designstudio.search.finalists import Finalist, Verification
+from designstudio.search.finalists import Verification, compare_contenders
 from designstudio.search.job import get_plan
+from designstudio.search.ranking import build_contender
 from designstudio.search.records import CandidateRecord
+from designstudio.search.resolution import read_resolution
 from designstudio.search.search_result import SearchResult, list_recorded
 from designstudio.search.sweep import Grid, SweepResult
 from designstudio.study import Study
@@ -115,6 +117,7 @@ def _load_search(folder: Path, record: Mapping[str, Any], study: Study) -> Searc
         seconds=float(record["seconds"]),
         importance=dict(record["importance"]),
         screened=int(record["screened"]),
+        resolution=tuple(read_resolution(entry) for entry in record.get("resolution", [])),
     )
 
 
@@ -133,19 +136,13 @@ def _load_verification(
         design = find_design(plan, candidate.parameters, name)
         assert design is not None  # noqa: S101  (it was evaluated)
         evaluation = _load_evaluation(folder / name_fresh(name), entry["evaluation"], study, design)
-        finalists.append(Finalist(candidate, design, evaluation, scores_from_dict(entry["fresh"])))
-    references = tuple(
-        _load_evaluation(folder / name_fresh(design.name), entry["evaluation"], study, design)
+        finalists.append(build_contender(study, evaluation, candidate))
+    references = [
+        build_contender(study, _load_evaluation(folder / name_fresh(design.name), entry["evaluation"], study, design), None)
         for design, entry in zip(study.designs, record["references"], strict=False)
-    )
-    numbers = [finalist.candidate.number for finalist in finalists]
-    return Verification(
-        tuple(finalists),
-        numbers.index(record["winner"]) if numbers else 0,
-        references,
-        tuple(scores_from_dict(entry["fresh"]) for entry in record["references"]),
-        {name: scores_from_dict(ratios) for name, ratios in record["rmse_ratios"].items()},
-    )
+    ]
+    # Ranked anew: what earlier versions have kept was ranked by the data that chose it.
+    return compare_contenders(study, finalists, references)
 
 
 def _read_candidate(entry: Mapping[str, Any], study: Study) -> CandidateRecord:

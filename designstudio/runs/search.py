@@ -135,28 +135,29 @@ def name_fresh(design: str) -> str:
 def _write_fresh(result: SearchResult, folder: Path) -> list[str]:
     if result.verification is None:
         return []
-    finalists = (finalist.evaluation for finalist in result.verification.finalists)
     names = []
-    for evaluation in (*finalists, *result.verification.references):
-        names.append(name_fresh(evaluation.design.name))
+    for contender in (*result.verification.finalists, *result.verification.references):
+        names.append(name_fresh(contender.name))
         with replace_file(folder / names[-1]) as part:
-            evaluation.summaries.to_netcdf(part, engine="h5netcdf")
+            contender.evaluation.summaries.to_netcdf(part, engine="h5netcdf")
     return names
 
 
 def add_best(result: SearchResult) -> Study | None:
     """The study of a search with what was found as further designs; None if nothing was.
 
-    One objective has one design, `winner`; several have all finalists. The section [search] stays: whoever searches on has
-    to beat them.
+    One objective has one design, `winner`: the best finalist, or once more the study's own design that nothing beats.
+    Several have all finalists. The section [search] stays: whoever searches on has to beat them.
     """
-    if result.verification is None or not result.verification.finalists:
+    verification, question = result.verification, result.question
+    if verification is None or not verification.finalists:
         return None
-    finalists, question = result.verification.finalists, result.question
-    if len(result.objectives) == 1:
-        found = [dataclasses.replace(finalists[result.verification.winner].design, name=WINNER)]
+    if len(result.objectives) > 1:
+        found = [finalist.design for finalist in verification.finalists]
+    elif verification.winner is None:
+        return None
     else:
-        found = [finalist.design for finalist in finalists]
+        found = [dataclasses.replace(verification.winner.design, name=WINNER)]
     designs = list(question.designs)
     for design in found:
         designs.append(dataclasses.replace(design, name=_find_name(design.name, designs)))
@@ -181,7 +182,8 @@ def _write_best(result: SearchResult, folder: Path) -> list[str]:
     last = "design" if num == 1 else f"{num} designs"
     note = f"The study of the search '{result.name}' with what it found as its last {last}."
     try:
-        write_study(study, folder / name, notes=[note], overwrite=True)
+        # What must be known about the winner stays with it.
+        write_study(study, folder / name, notes=[note, *describe_search(result)[1:]], overwrite=True)
     except StudyFileError:
         # A question asked from Python may hold more than a file can; its results must not be lost for that.
         return []

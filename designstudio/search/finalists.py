@@ -9,50 +9,17 @@ import numpy as np
 from designstudio.core.cache import BlockCache
 from designstudio.core.progress import ProgressCallback
 from designstudio.evaluate.evaluate_design import evaluate_design
-from designstudio.evaluate.results import Evaluation
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.paired import compare_rmse
-from designstudio.search.estimates import estimate_objective, list_objectives
+from designstudio.search.estimates import list_objectives
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
+from designstudio.search.ranking import Contender, Ranking, build_contender, rank_contenders
 from designstudio.search.records import CandidateRecord
 from designstudio.search.screen import rank_designs
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.study.design.description import describe_design
-
-# Number of the first fresh data set: far beyond any that a search looks at.
-FIRST_FRESH = 1_000_000
-# A finalist takes the lead from the search's best only if it is better by so many errors on fresh data.
-CLEARLY = 2.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Finalist:
-    """A design that was scored again.
-
-    Attributes:
-        candidate: what the search knows of it.
-        design: the design.
-        evaluation: on fresh data sets.
-        fresh: objectives on fresh data sets, by label.
-    """
-
-    candidate: CandidateRecord
-    design: Design
-    evaluation: Evaluation
-    fresh: dict[str, Score]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "number": self.candidate.number,
-            "parameters": self.candidate.parameters,
-            "design": describe_design(self.design),
-            "search": scores_as_dict({label: self.candidate.scores[label] for label in self.fresh}),
-            "fresh": scores_as_dict(self.fresh),
-            "evaluation": self.evaluation.as_dict(),
-        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,31 +27,64 @@ class Verification:
     """Finalists and the study's own designs on the same fresh data sets.
 
     Attributes:
-        finalists: from the search's best on.
-        winner: place of the winner among them. It is the search's best unless another is clearly better on fresh data; with
-            several objectives there is no single winner, and this is the first.
-        references: the study's own designs.
-        reference_scores: their objectives on fresh data sets, by label.
-        ratios: for each of these, how many times smaller the winner's RMSE of each quantity is, paired by data set.
+        finalists: the search's best, in the search's order.
+        references: the study's own designs, which are to be beaten.
+        ranking: all of them by the objective on fresh data; None if there are several objectives, or no finalists.
+        ratios: for each of the study's own designs, how many times smaller the winner's RMSE of each quantity is, paired by
+            data set; empty without a winner.
     """
 
-    finalists: tuple[Finalist, ...]
-    winner: int
-    references: tuple[Evaluation, ...]
-    reference_scores: tuple[dict[str, Score], ...]
+    finalists: tuple[Contender, ...]
+    references: tuple[Contender, ...]
+    ranking: Ranking | None
     ratios: dict[str, dict[str, Score]]
 
+    @property
+    def winner(self) -> Contender | None:
+        """The design to take: a finalist, or one of the study's own that nothing beats."""
+        chosen = None if self.ranking is None else self.ranking.winner
+        return next((c for c in (*self.finalists, *self.references) if c.name == chosen), None)
+
+    @property
+    def ranked(self) -> list[Contender]:
+        """All designs from best to worst on fresh data; without a ranking, finalists first."""
+        everyone = [*self.finalists, *self.references]
+        if self.ranking is None:
+            return everyone
+        places = {place.name: number for number, place in enumerate(self.ranking.places)}
+        return sorted(everyone, key=lambda contender: places[contender.name])
+
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON; `winner` is the number of a candidate, and null if the winner is one of the study's own designs."""
+        winner = self.winner
         return {
-            "finalists": [finalist.as_dict() for finalist in self.finalists],
-            "winner": self.finalists[self.winner].candidate.number if self.finalists else None,
-            "references": [
-                {"fresh": scores_as_dict(scores), "evaluation": evaluation.as_dict()}
-                for scores, evaluation in zip(self.reference_scores, self.references, strict=True)
-            ],
+            "finalists": [_describe_finalist(finalist) for finalist in self.finalists],
+            "winner": winner.candidate.number if winner is not None and winner.candidate is not None else None,
+            "references": [_describe_contender(reference) for reference in self.references],
+            "ranking": None if self.ranking is None else self.ranking.as_dict(),
             "rmse_ratios": {name: scores_as_dict(ratios) for name, ratios in self.ratios.items()},
         }
+
+
+def _describe_finalist(finalist: Contender) -> dict[str, Any]:
+    candidate = finalist.candidate
+    assert candidate is not None  # noqa: S101  (finalists were candidates)
+    return {
+        "number": candidate.number,
+        "parameters": candidate.parameters,
+        "design": describe_design(finalist.design),
+        "search": scores_as_dict({label: candidate.scores[label] for label in finalist.fresh}),
+        **_describe_contender(finalist),
+    }
+
+
+def _describe_contender(contender: Contender) -> dict[str, Any]:
+    return {
+        "fresh": scores_as_dict(contender.fresh),
+        "breaks": list(contender.breaks),
+        "warnings": contender.warnings,
+        "evaluation": contender.evaluation.as_dict(),
+    }
 
 
 def choose_finalists(question: Study, records: Sequence[CandidateRecord]) -> list[CandidateRecord]:
@@ -122,53 +122,38 @@ def verify_finalists(
     progress: ProgressCallback | None = None,
 ) -> Verification:
     """Score the best designs, and the study's own, on the same fresh data sets."""
-    plan, objectives = get_plan(question), list_objectives(question)
-    chosen = choose_finalists(question, records)
+    plan, chosen = get_plan(question), choose_finalists(question, records)
 
-    def evaluate(design: Design) -> Evaluation:
-        return evaluate_design(
-            question, design, fidelity=plan.verify_fidelity, num_datasets=plan.num_fresh, first=FIRST_FRESH, cache=cache,
+    def evaluate(design: Design, candidate: CandidateRecord | None = None) -> Contender:
+        evaluation = evaluate_design(
+            question,
+            design,
+            fidelity=plan.verify_fidelity,
+            num_datasets=plan.num_fresh,
+            first=plan.first_fresh,
+            cache=cache,
             progress=progress,
-        )  # fmt: skip
+        )
+        return build_contender(question, evaluation, candidate)
 
     finalists = []
     for place, record in enumerate(chosen):
         design = find_design(plan, record.parameters, f"finalist-{place + 1}")
         assert design is not None  # noqa: S101  (it was evaluated)
-        evaluation = evaluate(design)
-        finalists.append(Finalist(record, design, evaluation, read_fresh(objectives, question, evaluation)))
-    if not finalists:
-        return Verification((), 0, (), (), {})
-    winner = _find_winner(question, objectives[0], finalists) if len(objectives) == 1 else 0
-    references = tuple(evaluate(design) for design in question.designs)
-    summaries = finalists[winner].evaluation.summaries
-    ratios = {reference.design.name: compare_rmse(summaries, reference.summaries) for reference in references}
-    scores = tuple(read_fresh(objectives, question, reference) for reference in references)
-    return Verification(tuple(finalists), winner, references, scores, ratios)
+        finalists.append(evaluate(design, record))
+    references = [evaluate(design) for design in question.designs] if finalists else []
+    return compare_contenders(question, finalists, references)
 
 
-def read_fresh(objectives: Sequence[Objective], question: Study, evaluation: Evaluation) -> dict[str, Score]:
-    """Objectives of an evaluation, by label."""
-    scores = {}
-    for objective in objectives:
-        if objective.goal is not None:
-            # The evaluation has simulated what the goal needs, second group included.
-            scores[objective.label] = list(evaluation.power.values())[objective.goal].present
-        else:
-            scores[objective.label] = estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
-    return scores
-
-
-def _find_winner(question: Study, objective: Objective, finalists: Sequence[Finalist]) -> int:
-    """The search's best, unless another finalist is clearly better on fresh data."""
-    if objective.goal is not None:
-        return 0
-    values = [estimate_objective(objective, question, f.design, f.evaluation.summaries).pseudo_values for f in finalists]
-    leader = 0
-    for place in range(1, len(finalists)):
-        difference = values[place] - values[leader]
-        difference = difference[np.isfinite(difference)]
-        error = difference.std(ddof=1) / np.sqrt(len(difference))
-        if difference.mean() < -CLEARLY * error:
-            leader = place
-    return leader
+def compare_contenders(question: Study, finalists: Sequence[Contender], references: Sequence[Contender]) -> Verification:
+    """Rank designs that were scored on the same fresh data sets."""
+    objectives = list_objectives(question)
+    has_ranking = len(objectives) == 1 and bool(finalists)
+    ranking = rank_contenders(question, objectives[0], finalists, references) if has_ranking else None
+    found = Verification(tuple(finalists), tuple(references), ranking, {})
+    winner = found.winner
+    if winner is None:
+        return found
+    others = [reference for reference in references if reference is not winner]
+    ratios = {c.name: compare_rmse(winner.evaluation.summaries, c.evaluation.summaries) for c in others}
+    return dataclasses.replace(found, ratios=ratios)

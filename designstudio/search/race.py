@@ -12,11 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-# Chance to be ahead in the end below which a design is given up.
-SMALL_CHANCE = 0.1
-# With fewer pairs nothing is given up.
-FEWEST_PAIRS = 8
-
 PseudoValues = Sequence[float] | np.ndarray
 
 
@@ -32,18 +27,19 @@ class PartialResult(NamedTuple):
     known: tuple[float, ...] = ()
 
 
-def chance_to_overtake(own: PseudoValues, best: PseudoValues, num_datasets: int) -> float:
+def chance_to_overtake(own: PseudoValues, best: PseudoValues, num_datasets: int, *, fewest_pairs: int) -> float:
     """Chance that the mean of `own` will be smaller than that of `best` once all data sets are in.
 
     Args:
         own: pseudo-values of the design, for the data sets so far; NaN where there is none.
         best: of the other design, for the same data sets.
         num_datasets: how many there will be.
+        fewest_pairs: before which everything is possible.
     """
     difference = np.asarray(own, float) - np.asarray(best, float)
     difference = difference[np.isfinite(difference)]
     num = len(difference)
-    if num < FEWEST_PAIRS or num >= num_datasets:
+    if num < fewest_pairs or num >= num_datasets:
         return 1.0
     mean, sd = float(difference.mean()), float(difference.std(ddof=1))
     if sd == 0:
@@ -52,16 +48,18 @@ def chance_to_overtake(own: PseudoValues, best: PseudoValues, num_datasets: int)
     return float(stats.t.sf(mean / to_come, num - 1))
 
 
-def is_beaten(design: PartialResult, rivals: Mapping[int, PartialResult], num_datasets: int) -> int | None:
+def is_beaten(
+    design: PartialResult, rivals: Mapping[int, PartialResult], num_datasets: int, *, small_chance: float, fewest_pairs: int
+) -> int | None:
     """The number of a rival that the design will hardly overtake in any objective; None if there is none."""
     for number, rival in rivals.items():
         is_known_better = any(mine < other for mine, other in zip(design.known, rival.known, strict=True))
         if is_known_better:
             continue
         chances = (
-            chance_to_overtake(mine, other, num_datasets)
+            chance_to_overtake(mine, other, num_datasets, fewest_pairs=fewest_pairs)
             for mine, other in zip(design.pseudo_values, rival.pseudo_values, strict=True)
         )
-        if all(chance < SMALL_CHANCE for chance in chances):
+        if all(chance < small_chance for chance in chances):
             return number
     return None

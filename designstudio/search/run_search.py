@@ -16,6 +16,7 @@ from designstudio.search.feasible import check_feasible, check_size
 from designstudio.search.finalists import Verification, choose_finalists, verify_finalists
 from designstudio.search.job import get_plan
 from designstudio.search.records import PRUNED, read_record
+from designstudio.search.resolution import Resolution, describe_resolution, predict_resolution
 from designstudio.search.run_folder import RunFolder
 from designstudio.search.sampling import check_sampler
 from designstudio.search.screen import screen_designs
@@ -101,7 +102,9 @@ def run_search(
         reporter = _Reporter(question, budget, progress, should_stop)
         job = load_search(question, opened)
         if job is None:
-            job = create_search(question, opened, screen_designs(question, reporter.report_screening))
+            starts = screen_designs(question, reporter.report_screening)
+            reporter.note(predict_resolution(question, starts))
+            job = create_search(question, opened, starts)
         recover_stale(job, at)
         if budget.num_candidates is not None:
             job.add_waiting(budget.num_candidates)
@@ -123,6 +126,7 @@ def run_search(
             seconds=sum(record.seconds for record in records),
             importance=rank_variables(job),
             screened=plan.num_screened if job.study.user_attrs[STARTS] else 0,
+            resolution=job.measure_resolution(),
         )
     finally:
         close_storage(opened)
@@ -141,11 +145,20 @@ class _Reporter:
     ) -> None:
         self._question, self._budget, self._progress, self._should_stop = question, budget, progress, should_stop
         self._started, self._num_before = time.monotonic(), 0
+        self._notes: list[str] = []
 
     @property
     def deadline(self) -> float | None:
         """When to stop, by the clock."""
         return None if self._budget.minutes is None else self._started + 60 * self._budget.minutes
+
+    def note(self, resolution: tuple[Resolution, ...]) -> None:
+        """Say once what the data sets of a candidate cannot tell apart, as soon as it is known."""
+        if resolution and not self._notes:
+            self._notes = [describe_resolution(found) for found in resolution]
+            if self._progress is not None:
+                said = [describe_resolution(found) for found in resolution if not found.is_enough]
+                self._progress(Progress(SEARCHING, unit=DESIGNS, details={"notes": said}))
 
     def begin(self, job: SearchJob) -> None:
         """From now on candidates are counted, and the clock runs."""
@@ -166,6 +179,8 @@ class _Reporter:
         """Report how far the candidates are."""
         if self._progress is None:
             return
+        if not self._notes:
+            self.note(job.measure_resolution())
         records = [read_record(trial) for trial in job.list_trials(TrialState.COMPLETE, TrialState.PRUNED)]
         wanted = self._budget.num_candidates
         left = estimate_left(len(records), self._num_before, wanted, self._started, self.deadline)

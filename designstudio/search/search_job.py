@@ -21,12 +21,15 @@ from designstudio.search.feasible import find_design
 from designstudio.search.job import AbstractJob, Callback, get_plan
 from designstudio.search.race import PartialResult, is_beaten
 from designstudio.search.records import RECORD, read_partial, read_record, write_record
+from designstudio.search.resolution import Resolution, estimate_resolution
 from designstudio.search.sampling import PROPOSAL, DesignSampler
 from designstudio.study import Objective, SearchPlan, Study
 
-STARTS, UNTIL = "starts", "until"
-# How many finalists there are, and how they are scored, matters neither for a score nor for a proposal.
-WITHOUT_EFFECT = ("num_finalists", "verify_fidelity", "num_fresh")
+STARTS, UNTIL, TWIN = "starts", "until", "same_as"
+# Candidates without which differences between them say little.
+FEWEST_DESIGNS = 3
+# How many finalists there are, and how they are scored and compared, matters neither for a score nor for a proposal.
+WITHOUT_EFFECT = ("num_finalists", "verify_fidelity", "num_fresh", "first_fresh", "num_errors", "worth_having")
 
 
 class SearchJob(AbstractJob):
@@ -56,6 +59,17 @@ class SearchJob(AbstractJob):
         for _ in range(num, num_candidates):
             self.study.enqueue_trial({})
 
+    def measure_resolution(self) -> tuple[Resolution, ...]:
+        """What the data sets of a candidate can tell apart, from those that are complete; nothing if these are too few."""
+        simulated = [objective for objective in self.objectives if not objective.is_of_design]
+        found = [
+            read_partial(trial, self.plan.num_datasets)
+            for trial in self.list_trials(TrialState.COMPLETE)
+            if TWIN not in trial.user_attrs.get(RECORD, {})
+        ]
+        designs = [partial.pseudo_values for partial in found if partial is not None]
+        return estimate_resolution(simulated, self.plan, designs) if len(designs) >= FEWEST_DESIGNS else ()
+
     def run_trial(self, trial: optuna.Trial, *, worker: str, on_change: Callback) -> None:
         """Try the design of a candidate on one block of data sets after the other."""
         plan = self.plan
@@ -77,7 +91,14 @@ class SearchJob(AbstractJob):
                     trial.report(value, step.num_datasets)
                 on_change()
             if plan.races and step.num_datasets < plan.num_datasets:
-                rival = is_beaten(step.partial, self._list_rivals(step.num_datasets), plan.num_datasets)
+                rivals_now = self._list_rivals(step.num_datasets)
+                rival = is_beaten(
+                    step.partial,
+                    rivals_now,
+                    plan.num_datasets,
+                    small_chance=plan.small_chance,
+                    fewest_pairs=plan.fewest_pairs,
+                )
                 rivals.extend([] if rival is None else [rival])
             return not rivals
 
@@ -111,7 +132,7 @@ class SearchJob(AbstractJob):
         """Once every design of a small space was tried, the next is one of them again: its result is copied."""
         for other in self.list_trials(TrialState.COMPLETE, TrialState.PRUNED):
             if other.user_attrs.get(RECORD, {}).get("key") == key:
-                nothing_done = {"seconds": 0.0, "compiled": 0, "num_datasets": 0, "num_failed": 0, "same_as": other.number}
+                nothing_done = {"seconds": 0.0, "compiled": 0, "num_datasets": 0, "num_failed": 0, TWIN: other.number}
                 record = {**other.user_attrs[RECORD], **nothing_done}
                 trial.set_user_attr(RECORD, record)
                 for label, over in record["exceeds"].items():

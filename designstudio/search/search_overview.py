@@ -14,7 +14,7 @@ IN_SEARCH, FRESH = "search", "fresh"
 
 
 def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Heads and rows: the finalists and the study's own designs, with their objectives.
+    """Heads and rows: the finalists and the study's own designs, from best to worst on fresh data, with their objectives.
 
     Before finalists were verified, these are the best candidates so far.
     """
@@ -25,26 +25,20 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
             _row(f"candidate {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
             for record in result.best
         )
-    found = result.verification
-    rows = [
-        _row(
-            "winner" if place == found.winner and len(labels) == 1 else finalist.design.name,
-            describe_design(finalist.design),
-            [(str(finalist.candidate.scores[label]), str(finalist.fresh[label])) for label in labels],
-        )
-        for place, finalist in enumerate(found.finalists)
-    ]
-    for evaluation, scores in zip(found.references, found.reference_scores, strict=True):
-        fresh = [("", str(scores[label])) for label in labels]
-        rows.append(_row(evaluation.design.name, describe_design(evaluation.design), fresh))
+    found, rows = result.verification, []
+    for contender in found.ranked:
+        seen = {} if contender.candidate is None else contender.candidate.scores
+        scores = [(str(seen[label]) if label in seen else "", str(contender.fresh[label])) for label in labels]
+        name = f"winner: {contender.name}" if contender is found.winner else contender.name
+        rows.append(_row(name, describe_design(contender.design), scores))
     return columns, tuple(rows)
 
 
 def frame_search(result: "SearchResult") -> "pd.DataFrame":
     """Every score of every candidate: columns candidate, state, the variables, num_datasets, metric, value, mcse, stage.
 
-    `stage` is `search` for scores on the data sets that chose among candidates, and `fresh` for those of finalists on data
-    sets that had no part in choosing.
+    `stage` is `search` for scores on the data sets that chose among candidates, and `fresh` for those of finalists, and of
+    the study's own designs, on data sets that had no part in choosing. These have their name in the column `design`.
     """
     import pandas as pd  # noqa: PLC0415  (only tables need it)
 
@@ -54,11 +48,12 @@ def frame_search(result: "SearchResult") -> "pd.DataFrame":
         about["num_datasets"] = record.num_datasets
         for label, score in record.scores.items():
             rows.append({**about, "metric": label, **score._asdict(), "stage": IN_SEARCH})
-    for finalist in () if result.verification is None else result.verification.finalists:
-        record = finalist.candidate
-        about = {"candidate": record.number, "state": record.state, **record.parameters}
-        about["num_datasets"] = finalist.evaluation.num_datasets
-        for label, score in finalist.fresh.items():
+    for contender in () if result.verification is None else result.verification.ranked:
+        own, about = contender.candidate, {}
+        if own is not None:
+            about = {"candidate": own.number, "state": own.state, **own.parameters}
+        about |= {"num_datasets": contender.evaluation.num_datasets, "design": contender.name}
+        for label, score in contender.fresh.items():
             rows.append({**about, "metric": label, **score._asdict(), "stage": FRESH})
     return pd.DataFrame(rows)
 

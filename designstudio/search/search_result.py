@@ -2,13 +2,14 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.search.estimates import list_objectives
 from designstudio.search.finalists import Verification, choose_finalists, find_front, orient_values
 from designstudio.search.job import get_plan
 from designstudio.search.records import COMPLETE, PRUNED, CandidateRecord
+from designstudio.search.resolution import Resolution
 from designstudio.search.search_overview import frame_search, tabulate_finalists
 from designstudio.study import Objective, Study
 
@@ -28,6 +29,8 @@ class SearchResult(AbstractResult):
         seconds: that candidates took, over all workers and runs.
         importance: of each design variable for the first objective, between 0 and 1; empty if there are too few candidates.
         screened: how many designs were screened.
+        resolution: whether differences worth having can be seen while searching, for each objective that is simulated; empty
+            if there are too few candidates.
     """
 
     question: Study
@@ -37,6 +40,7 @@ class SearchResult(AbstractResult):
     seconds: float
     importance: dict[str, float]
     screened: int
+    resolution: tuple[Resolution, ...] = ()
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -63,6 +67,11 @@ class SearchResult(AbstractResult):
     def num_fits(self) -> int:
         """Data sets that were fitted while searching."""
         return sum(record.num_datasets for record in self.finished)
+
+    @property
+    def num_fits_without_racing(self) -> int:
+        """Data sets that would have been fitted if no design had been given up early."""
+        return len(self.finished) * get_plan(self.question).num_datasets
 
     @property
     def compilations(self) -> int:
@@ -112,10 +121,11 @@ class SearchResult(AbstractResult):
             "candidates": [record.as_dict() for record in self.records],
             "front": [record.number for record in self.front],
             "fits": self.num_fits,
-            "fits_without_racing": len(self.finished) * plan.num_datasets,
+            "fits_without_racing": self.num_fits_without_racing,
             "importance": self.importance,
             "compilations": self.compilations,
             "seconds": round(self.seconds, 2),
+            "resolution": [found.as_dict() for found in self.resolution],
             **verified,
         }
 
@@ -123,3 +133,42 @@ class SearchResult(AbstractResult):
 def list_recorded(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The candidates in a result.json; earlier versions called them trials."""
     return list(result.get("candidates", result.get("trials", [])))
+
+
+class Recorded(NamedTuple):
+    """A finalist, or one of the study's own designs, in a result.json.
+
+    Attributes:
+        name: of the design.
+        number: of its candidate; None for one of the study's own designs.
+        is_winner: whether it is the design to take.
+        entry: what is kept of it.
+    """
+
+    name: str
+    number: int | None
+    is_winner: bool
+    entry: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The name, and whether it is the winner."""
+        return f"winner: {self.name}" if self.is_winner else self.name
+
+
+def list_contenders(result: Mapping[str, Any]) -> list[Recorded]:
+    """Finalists and the study's own designs in a result.json, from best to worst on fresh data.
+
+    Earlier versions kept no such order: then finalists come first, and the winner is the finalist whose number they kept.
+    """
+    ranking = result.get("ranking")
+    entries = [*result.get("finalists", []), *result.get("references", [])]
+    found = []
+    for entry in entries:
+        name, number = str(entry["evaluation"]["name"]), entry.get("number")
+        is_earlier = number is not None and len(result["objectives"]) == 1 and number == result.get("winner")
+        found.append(Recorded(name, number, is_earlier if ranking is None else name == ranking["winner"], entry))
+    if ranking is not None:
+        places = {design["name"]: place for place, design in enumerate(ranking["designs"])}
+        found.sort(key=lambda recorded: places[recorded.name])
+    return found

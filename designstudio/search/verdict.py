@@ -1,44 +1,105 @@
 """What a search has found, in sentences."""
 
 from designstudio.metrics.monte_carlo import Score
-from designstudio.search.finalists import Finalist, Verification
+from designstudio.search.finalists import Verification
+from designstudio.search.ranking import Contender, Ranking, format_lead
+from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult
-from designstudio.study.design.description import format_design
+from designstudio.study import Objective
+from designstudio.study.design.description import describe_design, format_design
 
 
 def describe_search(result: SearchResult) -> list[str]:
     """Plain sentences about what was tried and what came out."""
     num_pruned = sum(record.state == "pruned" for record in result.finished)
-    full = result.as_dict()["fits_without_racing"]
+    full = result.num_fits_without_racing
     early = (
         f", {num_pruned} of them given up early: {result.num_fits:,} data sets fitted, not {full:,}" if num_pruned else ""
     )
     sentences = [f"{len(result.finished)} designs were tried{early}."]
+    sentences += [describe_resolution(found) for found in result.resolution if not found.is_enough]
     verification = result.verification
     if verification is None:
         return sentences
     if not verification.finalists:
         return [*sentences, "No design kept to all constraints: loosen them, widen the space or search for longer."]
-    if len(result.objectives) == 1:
-        sentences += _describe_winner(result, verification)
+    if verification.ranking is not None:
+        sentences += _describe_ranking(result.objectives[0], verification, verification.ranking)
     else:
         sentences.append(f"{len(result.front)} designs are on the front: none is better in everything.")
+        sentences += [warning for finalist in verification.finalists for warning in finalist.warnings]
+    winner = verification.winner
     for name, ratios in verification.ratios.items():
-        sentences.append(_compare(verification.finalists[verification.winner].design.name, name, ratios))
+        if winner is not None:
+            sentences.append(_compare(winner.name, name, ratios))
     failed = sum(finalist.evaluation.convergence.failed for finalist in verification.finalists)
     total = sum(finalist.evaluation.num_datasets for finalist in verification.finalists)
     return [*sentences, f"{failed} of {total} fits of the finalists failed and are left out."]
 
 
-def _describe_winner(result: SearchResult, verification: Verification) -> list[str]:
-    winner: Finalist = verification.finalists[verification.winner]
-    objective = result.objectives[0]
-    seen, fresh = winner.candidate.scores[objective.label], winner.fresh[objective.label]
-    num = winner.evaluation.num_datasets
-    sentences = [f"The winner, {winner.design.name}: {format_design(winner.candidate.design)}."]
-    text = f"Its {objective.label} is {fresh} on {num} fresh data sets, and was {seen} on those that chose it"
+def _describe_ranking(objective: Objective, verification: Verification, ranking: Ranking) -> list[str]:
+    """The winner, how far it is ahead of what it had to beat and of the next, and what must be known about it."""
+    winner = verification.winner
+    excluded = [
+        f"{contender.name} cannot win: {'; '.join(contender.breaks)}."
+        for contender in verification.ranked
+        if contender.breaks
+    ]
+    if winner is None:
+        return ["No design can be called best on fresh data.", *excluded]
+    sentences = [f"The winner, {winner.name}: {format_design(describe_design(winner.design))}."]
+    if ranking.to_beat is not None:
+        sentences.insert(0, _describe_contest(objective, verification, ranking))
+    sentences.append(_describe_value(objective, winner))
+    if ranking.best_finalist == winner.name:
+        sentences += _describe_next(objective, ranking, len(verification.finalists))
+    return [*sentences, *excluded, *winner.warnings]
+
+
+def _describe_contest(objective: Objective, verification: Verification, ranking: Ranking) -> str:
+    """Whether a finalist beats the best of the study's own designs."""
+    best, to_beat, lead = ranking.best_finalist, ranking.to_beat, ranking.lead
+    own = "the best of the study's own designs" if len(verification.references) > 1 else "the study's own design"
+    if best is None or lead is None:
+        return f"Nothing beats {to_beat}, {own}: no finalist may win."
+    difference = f"{objective.label} of {best} is {format_lead(objective, lead.score)}"
+    if ranking.is_better:
+        return f"{best} beats {to_beat}, {own}: {difference} on the same fresh data sets."
+    if lead.score.value < 0:
+        return f"Nothing beats {to_beat}, {own}: {difference}, and that is the best of the finalists."
+    return f"Nothing beats {to_beat}, {own}, within the error: {difference}, and that is the best of the finalists."
+
+
+def _describe_value(objective: Objective, winner: Contender) -> str:
+    """The objective on fresh data, and how much the search flattered it."""
+    fresh, num = winner.fresh[objective.label], winner.evaluation.num_datasets
+    text = f"Its {objective.label} is {fresh} on {num} fresh data sets"
+    if winner.candidate is None:
+        return f"{text}."
+    seen = winner.candidate.scores[objective.label]
     is_flattered = (fresh.value < seen.value) if objective.is_larger_better else (fresh.value > seen.value)
-    return [*sentences, f"{text}{': what is chosen for being best looks better than it is' if is_flattered else ''}."]
+    flattered = ": what is chosen for being best looks better than it is" if is_flattered else ""
+    return f"{text}, and was {seen} on those that chose it{flattered}."
+
+
+def _describe_next(objective: Objective, ranking: Ranking, num_finalists: int) -> list[str]:
+    """Which designs cannot be told apart from the winner, or else the runner-up."""
+    others = [place for place in ranking.places if place.is_allowed and place.name != ranking.winner]
+    tied = [place for place in others if place.is_tied]
+    if tied:
+        names = [f"{p.name} ({_describe_behind(objective, p.behind.score)})" for p in tied]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        luck = ", and being first of them may be luck"
+        return [f"{ranking.winner} and {listed} cannot be told apart on fresh data{luck}."]
+    if num_finalists > 1 and others:
+        behind = _describe_behind(objective, others[0].behind.score)
+        return [f"The runner-up is {others[0].name}: its {objective.label} is {behind}."]
+    return []
+
+
+def _describe_behind(objective: Objective, behind: Score) -> str:
+    """About the design that is behind."""
+    return format_lead(objective, Score(-behind.value, behind.mcse))
 
 
 def _compare(winner: str, other: str, ratios: dict[str, Score]) -> str:

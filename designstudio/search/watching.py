@@ -81,7 +81,14 @@ class SearchWatch:
             ) from None
         self._seen = stamp
         return SearchResult(
-            self.question, job.study.study_name, tuple(records), None, sum(r.seconds for r in records), {}, screened=0
+            self.question,
+            job.study.study_name,
+            tuple(records),
+            None,
+            sum(record.seconds for record in records),
+            {},
+            screened=0,
+            resolution=job.measure_resolution(),
         )
 
     def close(self) -> None:

@@ -31,6 +31,12 @@ class SearchPlan:
         num_finalists: best designs that are scored again.
         verify_fidelity: how the finalists are scored.
         num_fresh: fresh data sets for the finalists.
+        first_fresh: number of the first of them, far beyond any that a search looks at; a multiple of 100.
+        num_errors: Monte Carlo errors by which a design must be ahead to be called better.
+        worth_having: a difference between designs that matters: a share of the value for sizes (0.1 is 10 %), else as it is.
+            The search says if it has too few data sets to see it.
+        small_chance: chance to be the best in the end, below which a design is given up.
+        fewest_pairs: data sets before which none is given up.
     """
 
     space: Space
@@ -45,6 +51,11 @@ class SearchPlan:
     num_finalists: int = 3
     verify_fidelity: str = "nuts"
     num_fresh: int = 200
+    first_fresh: int = 1_000_000
+    num_errors: float = 2.0
+    worth_having: float = 0.1
+    small_chance: float = 0.1
+    fewest_pairs: int = 8
 
     def __post_init__(self) -> None:
         if self.sampler not in SAMPLERS:
@@ -55,6 +66,11 @@ class SearchPlan:
             raise StudioError(f"Finalists need 10 or more fresh data sets, but {self.num_fresh} was given.")
         if self.num_finalists < 1:
             raise StudioError("A search needs at least 1 finalist.")
+        if not (self.num_errors > 0 and self.worth_having > 0):
+            raise StudioError(
+                "num_errors and worth_having of a search must be above 0, but "
+                f"{self.num_errors:g} and {self.worth_having:g} were given."
+            )
         if len(set(self.objectives)) < len(self.objectives):
             raise StudioError("An objective appears twice: name each once.")
         if self.objectives and all(objective.is_of_design for objective in self.objectives):

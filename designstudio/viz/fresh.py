@@ -36,9 +36,9 @@ def list_fresh(result: SearchResult) -> list[Fresh]:
     """Finalists, then the study's own designs; none if nothing was verified."""
     if result.verification is None:
         return []
-    finalists = [(f.design.name, f.candidate.number, f.fresh) for f in result.verification.finalists]
-    references = zip(result.verification.references, result.verification.reference_scores, strict=True)
-    return _give_looks(finalists, [(evaluation.design.name, scores) for evaluation, scores in references])
+    found = result.verification
+    finalists = [(f.name, f.candidate.number, f.fresh) for f in found.finalists if f.candidate is not None]
+    return _give_looks(finalists, [(reference.name, reference.fresh) for reference in found.references])
 
 
 def read_fresh_record(record: Mapping[str, Any]) -> list[Fresh]:

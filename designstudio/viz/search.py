@@ -20,9 +20,7 @@ def draw_search(result: SearchResult) -> dict[str, hv.Layout]:
         figures["front"] = draw_front(result)
     figures |= {"importance": draw_importance(result), "parallel": draw_parallel(result)}
     if result.verification is not None and result.verification.finalists:
-        designs = _name_finalists(result.verification, len(result.objectives))
-        designs |= {evaluation.design.name: evaluation.design for evaluation in result.verification.references}
-        figures["designs"] = draw_designs(designs, title=result.question.title)
+        figures["designs"] = draw_designs(_name_designs(result.verification), title=result.question.title)
     return figures
 
 
@@ -43,10 +41,12 @@ def list_candidates(result: SearchResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _name_finalists(verification: Verification, num_objectives: int) -> dict[str, Design]:
-    """The designs of the finalists, by what they are and which candidate they were; several objectives have no winner."""
+def _name_designs(verification: Verification) -> dict[str, Design]:
+    """Designs from best to worst, by what they are, and finalists by which candidate they were."""
     names = {}
-    for place, finalist in enumerate(verification.finalists):
-        kind = "winner" if num_objectives == 1 and place == verification.winner else "finalist"
-        names[f"{kind}, candidate {finalist.candidate.number}"] = finalist.design
+    for contender in verification.ranked:
+        own = contender.candidate
+        kind = "winner" if contender is verification.winner else "finalist" if own is not None else ""
+        which = contender.name if own is None else f"candidate {own.number}"
+        names[f"{kind}, {which}" if kind else which] = contender.design
     return names

@@ -25,7 +25,7 @@ from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import find_design
-from designstudio.search.finalists import FIRST_FRESH, choose_finalists
+from designstudio.search.finalists import choose_finalists
 from designstudio.search.run_search import Budget, run_search
 from designstudio.search.search_result import SearchResult
 from designstudio.search.storage import open_storage
@@ -92,7 +92,9 @@ def score_winner(question: Study, result: SearchResult) -> tuple[Score, np.ndarr
     assert design is not None
     # The same data sets for all seeds of the search.
     judge = question.replace(seed=1)
-    evaluation = evaluate_design(judge, design, fidelity="importance", num_datasets=NUM_FRESH, first=FIRST_FRESH)
+    evaluation = evaluate_design(
+        judge, design, fidelity="importance", num_datasets=NUM_FRESH, first=question.search.first_fresh
+    )
     return estimate_objective(list_objectives(question)[0], judge, design, evaluation.summaries)
 
 

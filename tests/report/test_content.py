@@ -12,6 +12,7 @@ from designstudio.fitting.compare_costs import compare_costs
 from designstudio.fitting.fit_folder import load_fit, save_fit
 from designstudio.report.formatting import format_number, format_score, join_words, name_quantity, spell
 from designstudio.report.scores import describe_convergence
+from designstudio.search.search_result import list_contenders
 from designstudio.study import read_study
 from tests.report.conftest import NUM_SUBJECTS, describe, run
 from tests.report.test_pages import find_table
@@ -93,22 +94,26 @@ def test_where_nothing_was_fitted_no_fits_are_counted(evaluation):
 
 def test_a_search_shows_both_scores_side_by_side(search):
     table = find_table(search, "fresh score")
-    finalists = search.result["finalists"]
+    finalists = {finalist["evaluation"]["name"]: finalist for finalist in search.result["finalists"]}
     label = search.result["objectives"][0]["label"]
-    for row, finalist in zip(table.rows, finalists, strict=False):
+    rows = {row[0].removeprefix("winner: "): row for row in table.rows}
+    for name, finalist in finalists.items():
         scores = (finalist["search"][label], finalist["fresh"][label])
-        assert row[1:] == [str(finalist["number"]), *map(format_score, scores)]
+        assert rows[name][1:] == [str(finalist["number"]), *map(format_score, scores)]
+    # From best to worst on fresh data.
+    assert list(rows) == [design["name"] for design in search.result["ranking"]["designs"]]
     assert {"History", "Finalists", "What was searched"} <= set(search.read.titles)
     assert any(point.startswith("5 designs were tried") for point in search.read.points)
 
 
 def test_methods_of_a_search_name_its_numbers(search):
     methods = search.read.passages[0]
-    winner = next(f for f in search.result["finalists"] if f["number"] == search.result["winner"])
+    (winner,) = (contender for contender in list_contenders(search.result) if contender.is_winner)
+    trials = [20, 26] if winner.number is None else winner.entry["design"]["trials"]
     assert "proposed 5 designs" in methods
     assert "up to 16 simulated participants" in methods
     assert "20 fresh simulated participants" in methods
-    assert f"{' + '.join(map(str, winner['design']['trials']))} trials per participant" in methods
+    assert f"{' + '.join(map(str, trials))} trials per participant" in methods
 
 
 def test_a_sweep_shows_power_at_every_point(sweep):

@@ -3,9 +3,20 @@
 import numpy as np
 import pytest
 
-from designstudio.search.race import SMALL_CHANCE, PartialResult, chance_to_overtake, is_beaten
+from designstudio.search.race import PartialResult
+from designstudio.search.race import chance_to_overtake as chance_of
+from designstudio.search.race import is_beaten as is_beaten_by
+from tests.search.make_search import PLAN
 
 RNG = np.random.default_rng(3)
+
+
+def chance_to_overtake(*values):
+    return chance_of(*values, fewest_pairs=PLAN.fewest_pairs)
+
+
+def is_beaten(*values):
+    return is_beaten_by(*values, small_chance=PLAN.small_chance, fewest_pairs=PLAN.fewest_pairs)
 
 
 def test_the_chance_to_overtake_is_right_on_average():
@@ -50,4 +61,4 @@ def test_with_several_aims_a_design_must_be_beaten_in_all_of_them():
     assert is_beaten(PartialResult((worse,), (7.5,)), {3: PartialResult((best,), (7.5,))}, 64) == 3
     assert is_beaten(PartialResult((worse,), (5.0,)), {3: PartialResult((best,), (7.5,))}, 64) is None
     assert is_beaten(PartialResult((worse, best)), {3: PartialResult((best, worse))}, 64) is None
-    assert SMALL_CHANCE < 0.5
+    assert PLAN.small_chance < 0.5

@@ -69,7 +69,19 @@ def test_finalists_are_the_best_and_scored_on_fresh_data(whole):
     for finalist in finalists:
         assert finalist.evaluation.summaries["dataset"].values.tolist() == list(range(1_000_000, 1_000_020))
         assert finalist.fresh["information gain of prior and cost"].mcse > 0
-    assert set(whole.verification.ratios) == {"two-levels"}
+    # Ranked by what fresh data say, together with the design to beat.
+    label, ranking = whole.objectives[0].label, whole.verification.ranking
+    values = [contender.fresh[label].value for contender in whole.verification.ranked]
+    assert values == sorted(values, reverse=True)
+    assert ranking.to_beat == "two-levels"
+    assert set(whole.verification.ratios) == ({"two-levels"} if ranking.is_better else set())
+
+
+def test_a_search_knows_what_its_data_sets_can_tell_apart(whole):
+    (found,) = whole.resolution
+    assert (found.label, found.num_datasets) == (whole.objectives[0].label, 32)
+    assert 0 < found.error < 1
+    assert whole.as_dict()["resolution"][0]["num_needed"] == found.num_needed
 
 
 def test_the_result_is_plain_json(whole):

@@ -14,7 +14,8 @@ from designstudio.evaluate.status import Status
 from designstudio.metrics.identifiability import score_identifiability
 from designstudio.metrics.monte_carlo import Score
 from designstudio.runs.search import add_best, write_search
-from designstudio.search.finalists import Finalist, Verification, read_fresh
+from designstudio.search.finalists import compare_contenders
+from designstudio.search.ranking import Contender, build_contender
 from designstudio.search.records import CandidateRecord
 from designstudio.search.search_result import SearchResult
 from designstudio.study import Choice, Objective, Range, SearchPlan, Space, Study, read_study
@@ -99,10 +100,9 @@ def make_result(*objectives, records=RECORDS, is_verified=True, importance=None)
         for record in records[5], records[2]:
             design = make_design(f"finalist-{record.number}", **{"0.06": 20, "0.3": 40})
             fresh = {label: Score(score.value * 1.1, score.mcse / 2) for label, score in record.scores.items()}
-            finalists.append(Finalist(record, design, make_evaluation(design, 0.08), fresh))
-        reference = make_evaluation(PAPER, 0.1)
-        scores = read_fresh(question.search.objectives, question, reference)
-        verification = Verification(tuple(finalists), 0, (reference,), (scores,), {})
+            finalists.append(Contender(make_evaluation(design, 0.08), fresh, candidate=record))
+        reference = build_contender(question, make_evaluation(PAPER, 0.1), None)
+        verification = compare_contenders(question, finalists, [reference])
     importance = {"low_share": 0.7, "sigma_high": 0.3} if importance is None else importance
     return SearchResult(question, "search", records, verification, 12.0, importance, 0)
 

@@ -9,7 +9,8 @@ import pandas as pd
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.records import PRUNED, CandidateRecord
-from designstudio.search.search_result import SearchResult
+from designstudio.search.resolution import describe_resolution
+from designstudio.search.search_result import SearchResult, list_contenders
 from designstudio.study import Objective
 from designstudio.study.design import Design
 from designstudio.study.design.description import DesignCells, describe_design, format_cells
@@ -35,7 +36,7 @@ def write_best(records: Sequence[CandidateRecord], objectives: Sequence[Objectiv
 
 
 def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str:
-    """Finalists of a result.json, with what the search has seen beside what fresh data say.
+    """Finalists of a result.json and the study's own designs, with what the search has seen beside what fresh data say.
 
     Args:
         record: what the file holds.
@@ -47,19 +48,16 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
     for label in shown:
         heads += [f"{escaping.escape(label)}, in the search", "on fresh data"]
     rows = []
-    for entry in record.get("finalists", []):
-        is_winner = len(labels) == 1 and entry["number"] == record.get("winner")
-        cells = [f"{'winner, ' if is_winner else ''}candidate {int(entry['number'])}"]
-        for label in shown:
-            cells += [str(Score.from_dict(entry["search"].get(label))), str(Score.from_dict(entry["fresh"].get(label)))]
-        rows.append([*cells, *_write_cells(entry["design"])])
     about = {design.name: describe_design(design) for design in designs}
-    for entry in record.get("references", []):
-        name = str(entry["evaluation"]["name"])
-        cells = [escaping.escape(name)]
+    for contender in list_contenders(record) if labels else []:
+        entry, number = contender.entry, contender.number
+        name = escaping.escape(contender.name) if number is None else f"candidate {number}"
+        cells = [f"{'winner, ' if contender.is_winner else ''}{name}"]
         for label in shown:
-            cells += ["", str(Score.from_dict(entry["fresh"].get(label)))]
-        rows.append([*cells, *(_write_cells(about[name]) if name in about else [""] * len(ABOUT))])
+            seen = "" if number is None else str(Score.from_dict(entry["search"].get(label)))
+            cells += [seen, str(Score.from_dict(entry["fresh"].get(label)))]
+        design = about.get(contender.name) if number is None else entry["design"]
+        rows.append([*cells, *([""] * len(ABOUT) if design is None else _write_cells(design))])
     return write_table([*heads, *ABOUT], rows)
 
 
@@ -101,7 +99,9 @@ def write_counts(result: SearchResult) -> str:
     ]
     tiles += [(f"{running}", f"being tried by {workers} worker{'s' if workers != 1 else ''}")] if running else []
     cells = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
-    return f'<div class="tiles">{cells}</div>'
+    notes = [describe_resolution(found) for found in result.resolution if not found.is_enough]
+    said = "".join(f'<p class="notice">{escaping.escape(note)}</p>' for note in notes)
+    return f'<div class="tiles">{cells}</div>{said}'
 
 
 def write_pictures(designs: Mapping[str, Design], notes: Mapping[str, str]) -> str:

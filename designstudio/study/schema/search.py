@@ -57,6 +57,8 @@ def search_kind(context: Context) -> Kind:
         Field("finalists", whole(1), "Best designs that are scored again.", "num_finalists"),
         Field("verify_fidelity", fidelity, "How the finalists are scored."),
         Field("fresh_datasets", whole(10), "Fresh data sets for the finalists.", "num_fresh"),
+        Field("num_errors", POSITIVE, "Monte Carlo errors by which a design must be ahead to be called better."),
+        Field("worth_having", POSITIVE, "Difference between designs that matters: a share of sizes, else as it is."),
         Field("space", space, f"Which designs may be tried. {choices}", is_required=True, layout=SECTION, comment=choices),
     )
     return table(SearchPlan, fields)

@@ -1,0 +1,252 @@
+"""Who is best on fresh data: finalists and the study's own designs, compared pair by pair on the same data sets.
+
+The design to beat is the best of the study's own designs that keep to the constraints. A finalist wins only if it beats that
+one clearly; otherwise nothing beats it, and it stays the winner. The finalist that does best on fresh data was chosen for
+that among all of them, so the more finalists there are, the clearer it has to be ahead.
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from designstudio.evaluate.results import Evaluation
+from designstudio.evaluate.status import TOLD_APART
+from designstudio.evaluate.verdict import describe_status, warn_about
+from designstudio.metrics.monte_carlo import FEWEST, UNDEFINED, Score
+from designstudio.search.estimates import estimate_objective, list_objectives
+from designstudio.search.feasible import measure_design
+from designstudio.search.job import get_plan
+from designstudio.search.records import CandidateRecord
+from designstudio.study import Objective, Study
+from designstudio.study.design import Design
+from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    """A design on fresh data sets.
+
+    Attributes:
+        evaluation: on fresh data sets.
+        fresh: objectives on fresh data sets, by label.
+        breaks: why it cannot win: constraints that it clearly breaks on fresh data sets, or power that is not from the data.
+        candidate: what the search knows of it; None for one of the study's own designs.
+    """
+
+    evaluation: Evaluation
+    fresh: dict[str, Score]
+    breaks: tuple[str, ...] = ()
+    candidate: CandidateRecord | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the design."""
+        return self.design.name
+
+    @property
+    def design(self) -> Design:
+        """The design."""
+        return self.evaluation.design
+
+    @property
+    def warnings(self) -> list[str]:
+        """What `evaluate` says about it, but for praise."""
+        status = [] if self.evaluation.status.name == TOLD_APART else [describe_status(self.evaluation)]
+        return [*status, *warn_about(self.evaluation)]
+
+
+class Lead(NamedTuple):
+    """How far one design is ahead of another: in the logarithm of sizes, else in the objective; negative if it is behind.
+
+    Attributes:
+        score: the lead with its error, paired by data set.
+        num_pairs: data sets that both could fit.
+    """
+
+    score: Score
+    num_pairs: int
+
+    def is_clear(self, num_errors: float, num_choices: int = 1) -> bool:
+        """Whether it is more than noise.
+
+        Args:
+            num_errors: errors that a lead must have; 2 are a chance of 2.3 % that noise alone is so far ahead.
+            num_choices: designs of which the leading one was the best: the same chance for all of them together.
+        """
+        value, error = self.score
+        if not self.num_pairs > 1 or math.isnan(value):
+            return False
+        threshold = stats.t.isf(stats.norm.sf(num_errors) / num_choices, self.num_pairs - 1)
+        return bool(value > threshold * error)
+
+
+class Place(NamedTuple):
+    """A design in the order of fresh data.
+
+    Attributes:
+        name: of the design.
+        behind: how far it is behind the winner.
+        is_tied: whether it cannot be told apart from the winner.
+        is_allowed: whether it has a value and breaks no constraint.
+    """
+
+    name: str
+    behind: Lead
+    is_tied: bool
+    is_allowed: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """Finalists and the study's own designs by one objective on fresh data.
+
+    Attributes:
+        places: from best to worst; those that cannot win come last.
+        winner: name of the design to take; None if all of them break constraints.
+        best_finalist: the finalist that does best, if one may win.
+        to_beat: the best of the study's own designs, if one may win.
+        lead: of `best_finalist` over `to_beat`, if there are both.
+        is_better: whether that lead is clear.
+    """
+
+    places: tuple[Place, ...]
+    winner: str | None
+    best_finalist: str | None
+    to_beat: str | None
+    lead: Lead | None
+    is_better: bool
+
+    @property
+    def tied(self) -> list[str]:
+        """Designs that cannot be told apart from the winner."""
+        return [place.name for place in self.places if place.is_tied]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; leads of sizes are logarithms of ratios."""
+        return {
+            "winner": self.winner,
+            "best_finalist": self.best_finalist,
+            "to_beat": self.to_beat,
+            "lead": None if self.lead is None else self.lead.score.as_dict(),
+            "is_better": self.is_better,
+            "designs": [
+                {"name": p.name, "behind": p.behind.score.as_dict(), "is_tied": p.is_tied, "is_allowed": p.is_allowed}
+                for p in self.places
+            ],
+        }
+
+
+def build_contender(question: Study, evaluation: Evaluation, candidate: CandidateRecord | None) -> Contender:
+    """A design with its objectives on fresh data, and the constraints that it breaks there."""
+    plan = get_plan(question)
+    breaks = []
+    for constraint in plan.all_constraints:
+        score = read_objective(constraint.objective, question, evaluation)
+        # Just above a limit may be noise; what needs no simulation has no error.
+        over = constraint.exceed(score.value)
+        if not over <= plan.num_errors * (score.mcse if math.isfinite(score.mcse) else 0.0):
+            breaks.append(f"it breaks the constraint '{constraint.label}'")
+    breaks += [
+        f"its {objective.label} comes from the prior"
+        for objective in list_objectives(question)
+        if objective.goal is not None and _comes_from_prior(question, objective.goal, evaluation)
+    ]
+    return Contender(evaluation, read_fresh(question, evaluation), tuple(breaks), candidate)
+
+
+def _comes_from_prior(question: Study, goal: int, evaluation: Evaluation) -> bool:
+    """Whether intervals exclude a value as often, or too often, where there is nothing to find."""
+    power = list(evaluation.power.values())[goal]
+    is_known = power.when_absent is not None and not math.isnan(power.when_absent.value)
+    is_of_intervals = question.goals[goal].kind == EXCLUDES
+    return is_known and is_of_intervals and (power.errs_too_often or not power.is_more_than_absent)
+
+
+def read_fresh(question: Study, evaluation: Evaluation) -> dict[str, Score]:
+    """Objectives of an evaluation, by label."""
+    return {objective.label: read_objective(objective, question, evaluation) for objective in list_objectives(question)}
+
+
+def read_objective(objective: Objective, question: Study, evaluation: Evaluation) -> Score:
+    """The value of an objective for a design that was evaluated."""
+    if objective.is_of_design:
+        return Score(measure_design(objective, evaluation.design), 0.0)
+    if objective.goal is not None:
+        # The evaluation has simulated what the goal needs, second group included.
+        return list(evaluation.power.values())[objective.goal].present
+    return estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
+
+
+def rank_contenders(
+    question: Study, objective: Objective, finalists: Sequence[Contender], references: Sequence[Contender]
+) -> Ranking:
+    """The order on fresh data, and the winner."""
+    plan = get_plan(question)
+    everyone = [*finalists, *references]
+    values = {c.name: objective.orient(c.fresh[objective.label].value) for c in everyone}
+    allowed = [c for c in everyone if not c.breaks and not math.isnan(values[c.name])]
+    best, to_beat = (
+        min((c for c in allowed if c in group), key=lambda c: values[c.name], default=None)
+        for group in (finalists, references)
+    )
+    lead = estimate_lead(question, objective, best, to_beat) if best is not None and to_beat is not None else None
+    is_better = lead is not None and lead.is_clear(plan.num_errors, len(finalists))
+    winner = best if is_better or to_beat is None else to_beat
+    places = []
+    for contender in everyone:
+        is_allowed = contender in allowed
+        behind = _find_behind(question, objective, winner, contender)
+        is_tied = is_allowed and contender is not winner and not behind.is_clear(plan.num_errors)
+        places.append(Place(contender.name, behind, is_tied, is_allowed))
+    places.sort(key=lambda place: (not place.is_allowed, np.nan_to_num(values[place.name], nan=np.inf)))
+    return Ranking(
+        tuple(places),
+        winner=None if winner is None else winner.name,
+        best_finalist=None if best is None else best.name,
+        to_beat=None if to_beat is None else to_beat.name,
+        lead=lead,
+        is_better=is_better,
+    )
+
+
+def _find_behind(question: Study, objective: Objective, winner: Contender | None, other: Contender) -> Lead:
+    if winner is None:
+        return Lead(UNDEFINED, 0)
+    return Lead(Score(0.0, 0.0), 0) if other is winner else estimate_lead(question, objective, winner, other)
+
+
+def estimate_lead(question: Study, objective: Objective, first: Contender, second: Contender) -> Lead:
+    """How far the first design is ahead of the second, paired by data set where the objective allows it."""
+    if objective.goal is not None and question.goals[objective.goal].kind == GROUPS_DIFFER:
+        # Power of a test of groups is no sum over data sets of one group.
+        ours, theirs = (c.fresh[objective.label] for c in (first, second))
+        difference = objective.orient(theirs.value) - objective.orient(ours.value)
+        return Lead(Score(difference, math.hypot(ours.mcse, theirs.mcse)), first.evaluation.num_datasets)
+    ours_, theirs_ = (
+        estimate_objective(objective, question, c.design, c.evaluation.summaries).pseudo_values for c in (first, second)
+    )
+    return compare_pseudo_values(ours_, theirs_)
+
+
+def compare_pseudo_values(ours: np.ndarray, theirs: np.ndarray) -> Lead:
+    """How far ours are ahead, over the data sets that both have; smaller is better."""
+    difference = np.asarray(theirs, float) - np.asarray(ours, float)
+    difference = difference[np.isfinite(difference)]
+    num = len(difference)
+    if num < FEWEST:
+        return Lead(UNDEFINED, num)
+    return Lead(Score(float(difference.mean()), float(difference.std(ddof=1) / math.sqrt(num))), num)
+
+
+def format_lead(objective: Objective, lead: Score) -> str:
+    """In words, about the design that leads or is behind: `12 ± 3 % smaller`, `0.10 ± 0.04 larger`."""
+    is_larger = objective.is_larger_better == (lead.value >= 0)
+    direction = "larger" if is_larger else "smaller"
+    if objective.metric.is_size:
+        ratio = math.exp(abs(lead.value) if is_larger else -abs(lead.value))
+        return f"{Score(100 * abs(ratio - 1), 100 * ratio * lead.mcse)} % {direction}"
+    return f"{Score(abs(lead.value), lead.mcse)} {direction}"
