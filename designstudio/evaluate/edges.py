@@ -123,7 +123,7 @@ def _find_tails(prior: AbstractPrior) -> tuple[float, float]:
 def _find_outside_box(experiment: Experiment, conditions: Sequence[str]) -> xr.DataArray:
     """Which parameters of the simulated participants lie outside of the actor's training box."""
     actor, participants = experiment.generative.actor, experiment.participants
-    boxes = {parameter.name: parameter.box for parameter in actor.parameters} if actor.box else {}
+    boxes = actor.parameter_boxes
     entries = list_array_entries(participants)
     columns = []
     for entry in entries:
@@ -151,7 +151,7 @@ def _is_belief_outside(
         for reduce, filler in ((np.min, np.inf), (np.max, -np.inf))
     )
     ends = np.stack([smallest, largest], axis=-1)
-    boxes = {parameter.name: parameter.box for parameter in model.parameters}
+    boxes = model.actor.parameter_boxes
     location = model.family.find(Role.PRIOR_LOCATION)
     # What lies between a prior and a stimulus that are both inside is inside, too: quickly seen, and nearly always so.
     is_near = location is not None and _is_within(ends, boxes[location.name]).all()

@@ -13,7 +13,7 @@ from designstudio.model.actors import AbstractActor, ExactActor, load_actor, zoo
 from designstudio.model.costs import get_cost
 from designstudio.model.costs.base import AbstractClosedFormCost
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import analysis_priors, check_within
+from designstudio.model.parameters import analysis_priors, check_prior_in_box, check_within
 from designstudio.model.priors import Constant
 
 
@@ -76,11 +76,8 @@ def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scal
     for name, prior in priors.items():
         ends = prior.quantile(np.array([0.0001, 0.9999]))
         check_within(f"The prior of {name}", ends, parameters[name].support, excludes_zero=True)
-        box = parameters[name].box
-        if actor.box and (ends[1] <= box.low or ends[0] >= box.high):
-            raise StudioError(
-                f"The prior of {name}, {prior} in the actor's unit, lies outside {box}, where the actor was trained."
-            )
+        if name in actor.parameter_boxes:
+            check_prior_in_box(f"The prior of {name} in the actor's unit", prior, actor.parameter_boxes[name])
     fixed = {
         name: convert_fixed(value, parameters[name], trials, scale)
         for name, value in request.fixed.items()

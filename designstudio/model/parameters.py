@@ -5,8 +5,9 @@ Each has a *role*, by which everyone else finds it: a figure that draws the part
 location, not for a name.
 
 Three sets of priors answer three questions. *Training*: where must the amortized actor be accurate? *Analysis*: what does
-a fit assume? *Population*: who are the simulated participants? They start as in appendix D of the paper (Straub, Niehues,
-Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`.
+a fit assume? *Population*: who are the simulated participants? The last two start as in appendix D of the paper (Straub,
+Niehues, Peters & Rothkopf, ICLR 2025) and are changed with `PriorSet.replace`. Training covers more than the paper's box,
+so that an analysis can be widened to people whom the paper's priors exclude.
 """
 
 import dataclasses
@@ -19,7 +20,7 @@ import numpy as np
 from jaxtyping import ArrayLike
 
 from designstudio.errors import ValueOutsideSupportError
-from designstudio.model.priors import AbstractPrior, HalfNormal, Interval, PriorSet, Uniform
+from designstudio.model.priors import AbstractPrior, HalfNormal, Interval, LogNormal, PriorSet, Uniform
 
 STIMULUS_UNIT = "stimulus unit"
 PER_STIMULUS_UNIT = "1 / stimulus unit"
@@ -29,6 +30,11 @@ NO_UNIT = "no unit"
 SMALLEST, LARGEST, LARGEST_NOISE = 1e-9, 1e9, 5.0
 # How numbers in a unit change when every stimulus is multiplied by a factor: by this power of it.
 UNIT_POWERS = {STIMULUS_UNIT: 1, PER_STIMULUS_UNIT: -1, LOG_UNIT: 0, NO_UNIT: 0}
+# Where the paper trained its actors, and where fits look unless a study says otherwise.
+PAPER_NOISE_BOX = Interval(0.01, 0.5)
+NOISE_BOX = Interval(0.005, 1.0)
+# Ends of priors and boxes are compared with this room.
+ROUNDING = 1e-6
 
 
 class Role(enum.StrEnum):
@@ -157,21 +163,28 @@ def cost_parameter(
 
 
 def noise_parameter(name: str, symbol: str, meaning: str, explanation: str, role: Role) -> Parameter:
-    """A standard deviation in log units, with the paper's priors."""
-    box = Interval(0.01, 0.5)
+    """A standard deviation in log units, with the paper's priors of analysis and population."""
     return Parameter(
         name,
         symbol,
         meaning,
         LOG_UNIT,
         support=Interval(0.0, math.inf),
-        box=box,
-        training=Uniform(box.low, box.high),
-        analysis=HalfNormal(0.25).within(box),
+        box=NOISE_BOX,
+        training=Uniform(NOISE_BOX.low, NOISE_BOX.high),
+        analysis=HalfNormal(0.25).within(PAPER_NOISE_BOX),
         population=Uniform(0.1, 0.25),
         role=role,
         explanation=explanation,
     )
+
+
+def spread_evenly(box: Interval) -> AbstractPrior:
+    """A prior that reaches every part of a box: even in the logarithm if the box spans more than a factor of ten."""
+    if box.low > 0 and box.high > 10 * box.low:
+        # A very wide log-normal is even in the logarithm.
+        return LogNormal(1.0, 100.0).within(box)
+    return Uniform(box.low, box.high)
 
 
 def training_priors(parameters: Sequence[Parameter]) -> PriorSet:
@@ -222,6 +235,24 @@ def check_within(name: str, values: ArrayLike, support: Interval, *, excludes_ze
     allowed = _describe_support(support, excludes_zero=excludes_zero)
     where = f" at position {position}" if numbers.size > 1 else ""
     raise ValueOutsideSupportError(f"{name} must be {allowed}, but {numbers.ravel()[position]:g} was given{where}.")
+
+
+def check_prior_in_box(label: str, prior: AbstractPrior, box: Interval) -> None:
+    """Refuse a prior that says that it ends beyond the box, or that hardly touches it.
+
+    The tails of families without an end may lie outside: the model cuts them off.
+
+    Raises:
+        ValueOutsideSupportError: saying what was given and where actors are trained.
+    """
+    support = prior.support
+    is_below = 0 < support.low < box.low * (1 - ROUNDING)
+    is_above = math.isfinite(support.high) and support.high > box.high * (1 + ROUNDING)
+    low, high = prior.quantile(np.array([0.0001, 0.9999]))
+    if is_below or is_above or high <= box.low or low >= box.high:
+        raise ValueOutsideSupportError(
+            f"{label}, {prior}, reaches beyond {box}, where the actor was trained: end it there, or take an exact actor."
+        )
 
 
 def _describe_support(support: Interval, *, excludes_zero: bool) -> str:

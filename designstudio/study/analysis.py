@@ -11,7 +11,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import AbstractActor
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import analysis_priors
+from designstudio.model.parameters import analysis_priors, check_prior_in_box
 from designstudio.model.priors import AbstractPrior, Constant
 from designstudio.study.design import Design
 
@@ -58,8 +58,8 @@ class Analysis:
     per_condition: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
 
-    def check(self, cost: AbstractCost) -> None:
-        """Refuse what no fit with this cost could assume.
+    def check(self, cost: AbstractCost, *, is_exact: bool = False) -> None:
+        """Refuse what no fit with this cost could assume, or no actor but an exact one could serve.
 
         Raises:
             StudioError: naming the parameter, what was given and what is allowed.
@@ -74,9 +74,8 @@ class Analysis:
         for name, prior in self.priors.items():
             ends = prior.quantile(np.array([0.0001, 0.9999]))
             parameters[name].check(ends, f"The analysis prior of {name}")
-            box = parameters[name].box
-            if ends[1] <= box.low or ends[0] >= box.high:
-                raise StudioError(f"The analysis prior of {name}, {prior}, lies outside {box}, where actors are trained.")
+            if not is_exact:
+                check_prior_in_box(f"The analysis prior of {name}", prior, parameters[name].box)
             if not isinstance(prior, Constant) and ends[1] - ends[0] < NARROWEST_PRIOR * abs(ends[1]):
                 raise StudioError(
                     f"The analysis prior of {name}, {prior}, is too narrow to be computed with: what is known so well "
@@ -90,7 +89,10 @@ class Analysis:
 
     def build_model(self, actor: AbstractActor, design: Design) -> BehaviorModel:
         """The model that is fitted to the data of a design."""
+        boxes = actor.parameter_boxes
         for name, prior in self.priors.items():
+            if name in boxes:
+                check_prior_in_box(f"The analysis prior of {name}", prior, boxes[name])
             if isinstance(prior, Constant):
                 raise StudioError(
                     f"The analysis prior of {name!r} is the constant {prior.value:g}: a fit needs a range; make it known."

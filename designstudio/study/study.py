@@ -95,7 +95,7 @@ class Study:
             design.check_parameters([parameter.name for parameter in simulated.all_parameters])
             self.check_values(design)
             _refuse_equal_levels(design)
-        self.analysis.check(fitted)
+        self.analysis.check(fitted, is_exact=self.actor == EXACT)
         names = [parameter.name for parameter in fitted.all_parameters]
         for quantity in self.quantities:
             if quantity.name in names:

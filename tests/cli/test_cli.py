@@ -30,7 +30,7 @@ def test_actors_shows_the_zoo_and_writes_json(call, tmp_path):
         assert record["accuracy"]["median"] <= 1e-4
         assert record["accuracy"]["p99"] <= 1e-3
         assert record["accuracy"]["num_actions"] == 20_000
-        assert record["box"]["sigma_r"] == [0.01, 0.5]
+        assert record["box"]["sigma_r"] == [0.005, 1.0]
 
 
 def test_act_shows_exact_and_amortized_actions(tmp_path):

@@ -37,9 +37,15 @@ def test_truncated_lognormal_keeps_its_shape_inside_the_bounds():
     assert draws.max() <= bounds.high
 
 
-def test_the_three_sets_are_those_of_the_paper():
-    assert str(training_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(0.1, 7)"
-    assert str(training_priors(LOG_NORMAL.parameters)["sigma"]) == "Uniform(0.01, 0.5)"
+def test_actors_are_trained_on_more_people_than_the_paper_knows():
+    training = training_priors(LOG_NORMAL.parameters)
+    assert training["mu_0"].support == Interval(0.02, 20.0)
+    assert all(str(training[name]) == "Uniform(0.005, 1)" for name in ("sigma_0", "sigma", "sigma_r"))
+    # Prior means are even in the logarithm: as many below 0.02 * sqrt(1000) as above.
+    np.testing.assert_allclose(training["mu_0"].quantile(np.array([0.5])), 0.02 * math.sqrt(1000), rtol=1e-3)
+
+
+def test_analysis_and_population_are_those_of_the_paper():
     assert str(analysis_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(0.1, 5)"
     assert str(analysis_priors(LOG_NORMAL.parameters)["sigma_r"]) == "HalfNormal(0.25) on 0.01 to 0.5"
     assert str(population_priors(LOG_NORMAL.parameters)["mu_0"]) == "Uniform(2, 5)"

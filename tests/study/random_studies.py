@@ -95,7 +95,7 @@ def make_prior(rng, parameter, *, has_constants=False):
     low, high = (low, high) if high > low * 1.01 else (box.low, box.high)
     families = [
         Uniform(low, high),
-        HalfNormal(high).within(Interval(low / 2, high)),
+        HalfNormal(high).within(Interval(low, high)),
         LogNormal(math.sqrt(low * high), float(rng.uniform(0.01, 0.5))).within(Interval(low, high)),
         *([LogNormal(low, 0.2), HalfNormal(high)] if math.isinf(parameter.support.high) else []),
         *([Constant(low)] if has_constants else []),

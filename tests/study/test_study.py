@@ -9,7 +9,7 @@ import xarray as xr
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
-from designstudio.model.priors import Constant, HalfNormal, Uniform
+from designstudio.model.priors import Constant, HalfNormal, Interval, Uniform
 from designstudio.study import Analysis, Goal, Known, Population, Quantity, Study
 from designstudio.study.design import Condition, Design, Stimuli
 
@@ -140,6 +140,29 @@ def test_priors_of_the_analysis_replace_the_papers():
     model = Analysis(priors={"mu_0": Uniform(1.0, 2.0)}).build_model(ACTOR, ONE_LEVEL)
     assert model.priors["mu_0"] == Uniform(1.0, 2.0)
     assert isinstance(model.priors["sigma"], HalfNormal)
+
+
+def test_an_analysis_is_widened_up_to_the_box_of_the_actors():
+    wide = {"sigma_0": Uniform(0.005, 1.0), "sigma": HalfNormal(0.5), "mu_0": Uniform(0.02, 20.0)}
+    study = dataclasses.replace(STUDY, analysis=Analysis(priors=wide))
+    model = study.analysis.build_model(study.load_actor(study.cost), study.designs[0])
+    assert model.priors["sigma_0"] == Uniform(0.005, 1.0)
+    assert model.priors["sigma"].support == Interval(0.005, 1.0)
+    assert model.priors["mu_0"] == Uniform(0.02, 20.0)
+    assert model.priors["sigma_r"].support == Interval(0.01, 0.5)
+
+
+@pytest.mark.parametrize(
+    "prior", [Uniform(0.1, 1.2), Uniform(0.001, 0.5), HalfNormal(0.25, Interval(0.01, 2.0)), Uniform(2, 3)]
+)
+def test_an_analysis_beyond_the_box_is_refused_unless_the_actor_is_exact(prior):
+    with pytest.raises(
+        StudioError, match=r"^The analysis prior of sigma, .*, reaches beyond 0\.005 to 1, where the actor was"
+    ):
+        dataclasses.replace(STUDY, analysis=Analysis(priors={"sigma": prior}))
+    exact = dataclasses.replace(STUDY, analysis=Analysis(priors={"sigma": prior}), actor="exact")
+    model = exact.analysis.build_model(exact.load_actor(exact.cost), exact.designs[0])
+    assert model.priors["sigma"] == prior
 
 
 def test_a_constant_is_no_prior_for_a_fit():

@@ -1,7 +1,7 @@
-"""How far an actor is from the exact one, over the paper's training box.
+"""How far an actor is from the exact one, over its training box.
 
-Participants come from the training priors. Their measurements come from stimuli that are uniform over the same range as the
-prior means (0.1 to 7) and scattered by the participant's own perceptual noise. The exact actions are solved in 64 bits.
+Participants come from the actor's training priors. Their measurements come from stimuli that are distributed like the prior
+means and scattered by the participant's own perceptual noise. The exact actions are solved in 64 bits.
 """
 
 import dataclasses
@@ -16,7 +16,8 @@ from designstudio.model.actors.base import AbstractActor
 from designstudio.model.actors.exact import ExactActor
 from designstudio.model.costs.base import AbstractCost
 from designstudio.model.parameters import training_priors
-from designstudio.model.perception.lognormal import MU_0, measure
+from designstudio.model.perception.lognormal import measure
+from designstudio.model.priors import PriorSet
 
 CHUNK = 1000
 
@@ -42,11 +43,14 @@ class Decisions(eqx.Module):
     log_measurements: Float[Array, " decision"]
 
 
-def draw_decisions(cost: AbstractCost, num_decisions: int, *, key: Key[Array, ""]) -> Decisions:
-    """Random decisions over the training box."""
+def draw_decisions(
+    cost: AbstractCost, num_decisions: int, *, priors: PriorSet | None = None, key: Key[Array, ""]
+) -> Decisions:
+    """Random decisions over the training box: this version's, unless an actor's own `training_priors` are given."""
     participant_key, stimulus_key, noise_key = jax.random.split(key, 3)
-    participants = training_priors(cost.all_parameters).sample(num_decisions, key=participant_key)
-    stimuli = jax.random.uniform(stimulus_key, (num_decisions,), minval=MU_0.box.low, maxval=MU_0.box.high)
+    priors = training_priors(cost.all_parameters) if priors is None else priors
+    participants = priors.sample(num_decisions, key=participant_key)
+    stimuli = priors["mu_0"].distribution().sample(stimulus_key, (num_decisions,))
     measurements = measure(stimuli, participants["sigma"], key=noise_key)
     return Decisions(participants, jnp.log(measurements))
 
@@ -72,7 +76,7 @@ def summarize_errors(errors: np.ndarray) -> Accuracy:
 
 def measure_accuracy(actor: AbstractActor, num_actions: int = 20_000, *, key: Key[Array, ""]) -> Accuracy:
     """Compare an actor with the exact one on random decisions."""
-    decisions = draw_decisions(actor.cost, num_actions, key=key)
+    decisions = draw_decisions(actor.cost, num_actions, priors=actor.training_priors, key=key)
     exact = solve_decisions(actor.cost, decisions)
     return summarize_errors(relative_errors(actor, decisions, exact))
 

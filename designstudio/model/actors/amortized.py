@@ -8,6 +8,7 @@ level, and each trial costs a polynomial. The polynomial corrects the cost's anc
 """
 
 import math
+from collections.abc import Mapping
 
 import equinox as eqx
 import jax
@@ -18,7 +19,7 @@ from designstudio.model.actors.base import Box
 from designstudio.model.actors.belief import AbstractBeliefActor, AbstractStrategy
 from designstudio.model.costs.base import MU_POST_BOX, AbstractCost
 from designstudio.model.perception.base import Participant, Scalar
-from designstudio.model.perception.lognormal import SIGMA, SIGMA_0, Belief
+from designstudio.model.perception.lognormal import MU_0, SIGMA, SIGMA_0, Belief
 from designstudio.model.priors import Interval
 from designstudio.model.response.lognormal import SIGMA_R
 
@@ -30,9 +31,9 @@ class AmortizedActor(AbstractBeliefActor):
     box: Box = eqx.field(static=True)
     network: eqx.nn.MLP
 
-    def __init__(self, cost: AbstractCost, *, width: int, depth: int, key: Key[Array, ""]) -> None:
+    def __init__(self, cost: AbstractCost, *, width: int, depth: int, box: Box | None = None, key: Key[Array, ""]) -> None:
         self.cost = cost
-        self.box = belief_box(cost)
+        self.box = belief_box(cost) if box is None else box
         neutral = {parameter.name: jnp.asarray(parameter.box.low) for parameter in cost.parameters}
         num_inputs = 3 + cost.shape_inputs(neutral).size
         network = eqx.nn.MLP(num_inputs, cost.num_terms, width, depth, jax.nn.swish, key=key)
@@ -44,9 +45,18 @@ class AmortizedActor(AbstractBeliefActor):
             (last.weight * 0.3, jnp.zeros(cost.num_terms)),
         )
 
+    @property
+    def parameter_boxes(self) -> Mapping[str, Interval]:
+        boxes = dict(self.box)
+        mu_post, sigma_post = boxes.pop("mu_post"), boxes.pop("sigma_post")
+        # The uncertainty of a belief is that of prior and perception over the root of two, if these are the same.
+        noise = Interval(*(round(end * math.sqrt(2), 12) for end in (sigma_post.low, sigma_post.high)))
+        return {"mu_0": MU_0.box.intersect(mu_post), "sigma_0": noise, "sigma": noise, **boxes}
+
     def strategy(self, sigma_post: Scalar, sigma_r: Scalar, cost_parameters: Participant) -> "PolynomialStrategy":
         coefficients = self.network(self._inputs(sigma_post, sigma_r, cost_parameters))
-        return PolynomialStrategy(self.cost, coefficients, sigma_post, sigma_r, dict(cost_parameters))
+        medians = dict(self.box)["mu_post"]
+        return PolynomialStrategy(self.cost, medians, coefficients, sigma_post, sigma_r, dict(cost_parameters))
 
     def _inputs(self, sigma_post: Scalar, sigma_r: Scalar, cost_parameters: Participant) -> Float[Array, " input"]:
         noise = jnp.hypot(sigma_post, sigma_r)
@@ -65,6 +75,7 @@ class PolynomialStrategy(AbstractStrategy):
     """The anchor plus a polynomial correction."""
 
     cost: AbstractCost = eqx.field(static=True)
+    medians: Interval = eqx.field(static=True)
     coefficients: Float[Array, " term"]
     sigma_post: Scalar
     sigma_r: Scalar
@@ -76,9 +87,16 @@ class PolynomialStrategy(AbstractStrategy):
         if self.cost.num_terms == 1:
             correction = self.coefficients[0]
         else:
-            position = self.cost.position(belief, self.sigma_r, self.cost_parameters)
-            correction = evaluate_chebyshev(self.coefficients, position)
+            correction = evaluate_chebyshev(self.coefficients, self.position(belief))
         return anchor + jnp.hypot(self.sigma_post, self.sigma_r) * correction
+
+    def position(self, belief: Belief) -> Scalar:
+        """Where the polynomial is evaluated, from -1 to 1: as the cost says, or along the logarithm of the median."""
+        position = self.cost.position(belief, self.sigma_r, self.cost_parameters)
+        if position is None:
+            low, high = math.log(self.medians.low), math.log(self.medians.high)
+            position = (2 * belief.log_mu - low - high) / (high - low)
+        return position
 
 
 def evaluate_chebyshev(coefficients: Float[Array, " term"], x: Scalar) -> Scalar:
@@ -90,7 +108,7 @@ def evaluate_chebyshev(coefficients: Float[Array, " term"], x: Scalar) -> Scalar
 
 
 def belief_box(cost: AbstractCost) -> Box:
-    """Where an actor that sees beliefs is trained: the paper's box, in terms of the belief."""
+    """Where an actor that sees beliefs is trained: the parameters' boxes, in terms of the belief."""
     sigma_post = Interval(
         1 / math.hypot(1 / SIGMA.box.low, 1 / SIGMA_0.box.low),
         1 / math.hypot(1 / SIGMA.box.high, 1 / SIGMA_0.box.high),

@@ -13,6 +13,7 @@ Every actor has a *box*, the range in which its actions can be trusted; `is_insi
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -21,9 +22,9 @@ from jaxtyping import Array, Bool
 from designstudio.model.costs.base import AbstractCost
 from designstudio.model.family import Family
 from designstudio.model.likelihood.density import CORNERED, QuadratureRule
-from designstudio.model.parameters import Parameter
+from designstudio.model.parameters import Parameter, training_priors
 from designstudio.model.perception.base import Participant, Scalar
-from designstudio.model.priors import Interval
+from designstudio.model.priors import Interval, PriorSet
 
 Box = tuple[tuple[str, Interval], ...]
 
@@ -59,6 +60,18 @@ class AbstractActor(eqx.Module):
     def parameters(self) -> tuple[Parameter, ...]:
         """What makes a participant: the family's parameters and the cost's own."""
         return (*self.family.parameters, *self.cost.parameters)
+
+    @property
+    def parameter_boxes(self) -> Mapping[str, Interval]:
+        """The range of each parameter in which the actor was trained; empty if it is right everywhere."""
+        return {parameter.name: parameter.box for parameter in self.parameters} if self.box else {}
+
+    @property
+    def training_priors(self) -> PriorSet:
+        """Where its training examples come from, and where its accuracy is measured."""
+        boxes = self.parameter_boxes
+        priors = training_priors(self.parameters)
+        return PriorSet({name: prior.within(boxes[name]) if name in boxes else prior for name, prior in priors.items()})
 
     @property
     def rule(self) -> QuadratureRule:

@@ -17,8 +17,9 @@ from designstudio.model.actors.accuracy import Decisions, draw_decisions
 from designstudio.model.actors.base import AbstractActor
 from designstudio.model.actors.belief import PERCEPTION, RESPONSE
 from designstudio.model.costs.base import AbstractCost, total_noise
+from designstudio.model.parameters import spread_evenly
 from designstudio.model.perception.base import Participant, Scalar
-from designstudio.model.priors import AbstractPrior, Interval, LogNormal, PriorSet, Uniform
+from designstudio.model.priors import PriorSet
 
 FIRST_DAMPING = 1e-2
 SMALLEST_DAMPING = 1e-5
@@ -44,7 +45,7 @@ def advance(
     dynamic, static = eqx.partition(state, eqx.is_array)
 
     def body(dynamic: GaussNewtonState, step: Array) -> tuple[GaussNewtonState, None]:
-        decisions = draw_examples(state.actor.cost, batch_size, key=jax.random.fold_in(key, step))
+        decisions = draw_examples(state.actor, batch_size, key=jax.random.fold_in(key, step))
         updated = _update(eqx.combine(dynamic, static), decisions)
         return eqx.filter(updated, eqx.is_array), None
 
@@ -52,21 +53,14 @@ def advance(
     return eqx.combine(dynamic, static)
 
 
-def draw_examples(cost: AbstractCost, num_examples: int, *, key: Key[Array, ""]) -> Decisions:
+def draw_examples(actor: AbstractActor, num_examples: int, *, key: Key[Array, ""]) -> Decisions:
     """Half from the training priors, half spread evenly, so that the far corners of the box are learnt too."""
-    typical_key, wide_key, cost_key = jax.random.split(key, 3)
-    typical = draw_decisions(cost, num_examples - num_examples // 2, key=typical_key)
-    wide = draw_decisions(cost, num_examples // 2, key=wide_key)
-    evenly = PriorSet({p.name: _spread_evenly(p.box) for p in cost.parameters})
-    wide = Decisions({**wide.participants, **evenly.sample(num_examples // 2, key=cost_key)}, wide.log_measurements)
+    typical_key, wide_key = jax.random.split(key)
+    priors = actor.training_priors
+    typical = draw_decisions(actor.cost, num_examples - num_examples // 2, priors=priors, key=typical_key)
+    evenly = PriorSet({name: spread_evenly(prior.support) for name, prior in priors.items()})
+    wide = draw_decisions(actor.cost, num_examples // 2, priors=evenly, key=wide_key)
     return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), typical, wide)
-
-
-def _spread_evenly(box: Interval) -> AbstractPrior:
-    # A box over more than a factor of ten is a matter of magnitudes: a very wide log-normal is even in the logarithm.
-    if box.low > 0 and box.high > 10 * box.low:
-        return LogNormal(1.0, 100.0).within(box)
-    return Uniform(box.low, box.high)
 
 
 def newton_step(cost: AbstractCost, participant: Participant, log_measurement: Scalar, log_action: Scalar) -> Scalar:

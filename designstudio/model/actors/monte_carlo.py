@@ -41,7 +41,7 @@ def advance(
         state = eqx.combine(dynamic, static)
         trainable, fixed = eqx.partition(state.actor, eqx.is_inexact_array)
         decision_key, noise_key = jax.random.split(jax.random.fold_in(key, step))
-        decisions = draw_decisions(state.actor.cost, batch_size, key=decision_key)
+        decisions = draw_decisions(state.actor.cost, batch_size, priors=state.actor.training_priors, key=decision_key)
         noise_keys = jax.random.split(noise_key, batch_size)
 
         def loss(trainable: AbstractActor) -> Scalar:

@@ -31,7 +31,7 @@ from designstudio.model.actors.accuracy import (
     summarize_errors,
 )
 from designstudio.model.actors.amortized import AmortizedActor
-from designstudio.model.actors.base import AbstractActor
+from designstudio.model.actors.base import AbstractActor, Box
 from designstudio.model.actors.leaves import read_header, read_leaves, write_leaves
 from designstudio.model.actors.paper import PaperActor
 from designstudio.model.costs.base import AbstractCost
@@ -95,11 +95,11 @@ def make_recipe(architecture: str = "coefficients", **changes: Any) -> Recipe:
     return Recipe(architecture, **{**RECIPES_BY_ARCHITECTURE[architecture], **changes})
 
 
-def build_actor(cost: AbstractCost, recipe: Recipe, *, key: Key[Array, ""]) -> AbstractActor:
-    """An untrained actor."""
+def build_actor(cost: AbstractCost, recipe: Recipe, *, box: Box | None = None, key: Key[Array, ""]) -> AbstractActor:
+    """An untrained actor, for this version's box of its architecture or another."""
     if recipe.architecture == "paper":
-        return PaperActor(cost, key=key)
-    return AmortizedActor(cost, width=recipe.width, depth=recipe.depth, key=key)
+        return PaperActor(cost, box=box, key=key)
+    return AmortizedActor(cost, width=recipe.width, depth=recipe.depth, box=box, key=key)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,9 +134,9 @@ def train_actor(
         num_measured: fresh decisions for the accuracy of the result.
     """
     weight_key, example_key, watch_key, measure_key = jax.random.split(jax.random.key(recipe.seed), 4)
-    watched = draw_decisions(cost, recipe.num_watched, key=watch_key)
-    exact = solve_decisions(cost, watched)
     state = _STATES[recipe.method].start(build_actor(cost, recipe, key=weight_key))
+    watched = draw_decisions(cost, recipe.num_watched, priors=state.actor.training_priors, key=watch_key)
+    exact = solve_decisions(cost, watched)
     run = _Run(state, state.actor, _float(jnp.inf), jnp.asarray(0, int), _float(0.0))
     is_resumed = False
     if checkpoint is not None and checkpoint.exists():

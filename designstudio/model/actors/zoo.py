@@ -19,11 +19,12 @@ from designstudio.core.configuration import configure_once
 from designstudio.core.versions import list_versions
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
 from designstudio.model.actors.accuracy import Accuracy
-from designstudio.model.actors.base import AbstractActor
+from designstudio.model.actors.base import AbstractActor, Box
 from designstudio.model.actors.leaves import read_header, read_leaves, write_leaves
 from designstudio.model.actors.training import Recipe, TrainingResult, build_actor
 from designstudio.model.costs.base import AbstractCost
 from designstudio.model.costs.registry import available_costs
+from designstudio.model.priors import Interval
 
 SUFFIX = ".actor"
 
@@ -86,16 +87,26 @@ def load_actor(source: str | Path) -> AbstractActor:
             f"The actor {path.name!r} was trained for another version of the cost {cost.name!r}: the cost now gives "
             "other values; train the actor again."
         )
-    skeleton = eqx.filter_eval_shape(lambda: build_actor(cost, card.recipe, key=jax.random.key(0)))
+    box = _read_box(card, cost)
+    skeleton = eqx.filter_eval_shape(lambda: build_actor(cost, card.recipe, box=box, key=jax.random.key(0)))
     skeleton = jax.tree.map(
         lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf, skeleton
     )
-    actor = read_leaves(path, skeleton)
-    if card.box != {name: (interval.low, interval.high) for name, interval in actor.box}:
+    return read_leaves(path, skeleton)
+
+
+def _read_box(card: ActorCard, cost: AbstractCost) -> Box:
+    """The file's own box: for beliefs it may be another than this version's, and the actor is right where it was trained.
+
+    The cost's own parameters must have the box that they had: the network sees them relative to it.
+    """
+    own = {parameter.name: (parameter.box.low, parameter.box.high) for parameter in cost.parameters}
+    expected = build_actor(cost, card.recipe, key=jax.random.key(0)).box
+    if list(card.box) != [name for name, _ in expected] or any(card.box[name] != ends for name, ends in own.items()):
         raise ActorFileError(
-            f"The actor {path.name!r} was trained on another box than this version's for {cost.name!r}; train it again."
+            f"The actor {card.path.name!r} was trained on another box than the cost {cost.name!r} has now; train it again."
         )
-    return actor
+    return tuple((name, Interval(low, high)) for name, (low, high) in card.box.items())
 
 
 def read_card(path: Path) -> ActorCard:

@@ -51,9 +51,9 @@ Values = Mapping[str, Scalar]
 SYMMETRIC, WITH_EFFORT, ASYMMETRIC, OTHER = "symmetric", "effort", "asymmetric", "other"
 FAMILIES = (SYMMETRIC, WITH_EFFORT, ASYMMETRIC, OTHER)
 
-# The medians of beliefs that occur when prior means and stimuli come from the paper's training range (0.1 to 7) and
-# measurements scatter by up to 3.5 standard deviations.
-MU_POST_BOX = Interval(0.05, 15.0)
+# The medians of beliefs that occur when prior means and stimuli come from the training range (0.02 to 20) and measurements
+# scatter by up to 3.2 standard deviations: with sigma = sigma_0 = 1, half of a measurement's scatter reaches the belief.
+MU_POST_BOX = Interval(0.004, 100.0)
 
 
 class AbstractCost(ABC):
@@ -97,14 +97,14 @@ class AbstractCost(ABC):
         """
         return belief.log_mu
 
-    def position(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
+    def position(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar | None:
         """The one coordinate in [-1, 1] along which the correction to the anchor is a polynomial.
 
-        By default the logarithm of the belief's median. A cost with a length of its own uses the ratio of the two, and
-        then needs no `shape_inputs`: changing the unit of everything changes nothing.
+        By default None: the actor takes the logarithm of the belief's median, scaled by the box it was trained on. A cost
+        with a length of its own uses the ratio of the two, and then needs no `shape_inputs`: changing the unit of
+        everything changes nothing.
         """
-        low, high = jnp.log(MU_POST_BOX.low), jnp.log(MU_POST_BOX.high)
-        return (2 * belief.log_mu - low - high) / (high - low)
+        return None
 
     def shape_inputs(self, parameters: Values) -> Float[Array, " input"]:
         """Cost parameters that the network sees, scaled to about [-1, 1]; by default all of them."""

@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -46,7 +47,7 @@ class Linex(AbstractCost):
             neutral=0.0,
         ),
     )
-    num_terms = 12
+    num_terms = 14
     has_single_root = True
     has_smooth_policy = True
     note = "The actor's noise is truncated to its central 99.8 %: the expected linex cost is infinite otherwise."
@@ -60,31 +61,47 @@ class Linex(AbstractCost):
         """log E[r exp(alpha (r - s))] - log E[r]: zero at the optimum, increasing in the action."""
         alpha = parameters["alpha"]
         nodes, weights = (jnp.asarray(x, jnp.result_type(log_action)) for x in _truncated_normal_nodes(NUM_NODES))
-        # Exponents are taken relative to the largest one, which keeps them below zero; expm1 and log1p then keep the
-        # small differences that decide the root when alpha is small.
+        # Exponents are taken relative to the largest one, which keeps them below zero.
         largest = jnp.exp(log_action + sigma_r * TRUNCATION)
         response = jnp.exp(log_action + sigma_r * nodes)
         response_weights = weights * response / jnp.sum(weights * response)
         smallest = jnp.exp(belief.log_mu - belief.sigma * TRUNCATION)
-        stimulus = jnp.exp(belief.log_mu + belief.sigma * nodes)
-        log_gain = jnp.log1p(jnp.sum(response_weights * jnp.expm1(alpha * (response - largest))))
-        log_loss = jnp.log1p(jnp.sum(weights * jnp.expm1(-alpha * (stimulus - smallest))))
+        stimulus = jnp.exp(belief.log_mu - belief.sigma * nodes)
+        log_gain = _log_mean_exp(alpha * (response - largest), response_weights)
+        log_loss = _log_mean_exp(-alpha * (stimulus - smallest), weights)
         return alpha * (largest - smallest) + log_gain + log_loss
 
     def position(self, belief: Belief, sigma_r: Scalar, parameters: Values) -> Scalar:
-        """The noise in units of the cost's own length, 1 / alpha."""
-        noise = jnp.exp(belief.log_mu) * total_noise(belief, sigma_r)
-        return saturate(parameters["alpha"] * noise, middle=4.0)
+        """The root of the noise in units of the cost's own length, 1 / alpha.
+
+        The root, because with much noise the change from one regime to the other takes several powers of ten.
+        """
+        noise = jnp.exp(belief.log_mu / 2) * jnp.sqrt(total_noise(belief, sigma_r))
+        return saturate(jnp.sqrt(parameters["alpha"]) * noise, middle=2.2)
 
     def shape_inputs(self, parameters: Values) -> Float[Array, " input"]:
         # Only alpha times the stimulus matters, and that is the position.
         return jnp.zeros(0)
 
 
+def _log_mean_exp(exponents: Float[Array, " node"], weights: Float[Array, " node"]) -> Scalar:
+    """log E exp(x) for exponents of zero and less, whether all of them are tiny or most of them huge."""
+    # expm1 and log1p keep the small differences that decide the root when alpha is small ...
+    mean = jnp.sum(weights * jnp.expm1(exponents))
+    is_small = mean > -0.5
+    # ... and where hardly anything is left, only the logarithms of the exponentials do not round to zero.
+    logarithm = jax.nn.logsumexp(exponents + jnp.log(weights))
+    return jnp.where(is_small, jnp.log1p(jnp.where(is_small, mean, 0.0)), logarithm)
+
+
 @functools.cache
 def _truncated_normal_nodes(num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre nodes and probabilities of a standard normal truncated to +-TRUNCATION."""
+    """Nodes and probabilities of a standard normal truncated to +-TRUNCATION, gathered at its upper end.
+
+    There the exponentials live when alpha is large; for the lower end, change the nodes' sign.
+    """
     legendre, weights = np.polynomial.legendre.leggauss(num_nodes)
-    nodes = TRUNCATION * legendre
-    weights = weights * np.exp(-(nodes**2) / 2)
+    distance = (legendre + 1) / 2
+    nodes = TRUNCATION * (1 - 2 * distance**2)
+    weights = weights * distance * np.exp(-(nodes**2) / 2)
     return nodes, weights / weights.sum()

@@ -8,7 +8,6 @@ accurately as smooth ones, and derivatives with respect to the action are smooth
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 import equinox as eqx
@@ -24,13 +23,29 @@ if TYPE_CHECKING:
     from designstudio.model.costs.base import AbstractCost, Scalar, Values
 
 REACH = 8.0  # standard deviations to each side; beyond, a normal has 1e-15 of its mass
-GATHERING = 3.5  # how strongly nodes gather at the kink; resolves features down to about 1/30 of the noise
-# Enough for actions within 1e-6 of a much finer rule, over the whole training box.
+GATHERED_WIDTH = 0.5  # of the noise, over which nodes gather at the kink; resolves features down to about 1/30 of it
+# Enough for actions within 1e-5 of a much finer rule, over the whole training box.
 NUM_PIECE_NODES = 28
 NUM_SMOOTH_NODES = 8
 # Enough to see which valley is the deepest.
 NUM_COARSE_PIECE_NODES = 12
 NUM_COARSE_SMOOTH_NODES = 5
+
+
+class NoiseNodes(eqx.Module):
+    """Nodes and probabilities of two independent standard normals, the first of which is split at a kink.
+
+    Attributes:
+        along: the first noise. distance: from the kink, with all its digits however near it is.
+        weight: probability of the first noise.
+        across: the second noise. across_weight: its probability.
+    """
+
+    along: Float[Array, " along"]
+    distance: Float[Array, " along"]
+    weight: Float[Array, " along"]
+    across: Float[Array, " across"]
+    across_weight: Float[Array, " across"]
 
 
 class Nodes(eqx.Module):
@@ -78,31 +93,41 @@ def expected_slope(cost: AbstractCost, log_action: Scalar, belief: Belief, sigma
 
 def _place_nodes(log_action: Scalar, belief: Belief, sigma_r: Scalar, num_piece_nodes: int, num_smooth_nodes: int) -> Nodes:
     noise = jnp.hypot(belief.sigma, sigma_r)
-    kink = jnp.clip((belief.log_mu - log_action) / noise, -REACH, REACH)
-    unit, unit_weight = _as_floats(_gathered_nodes(num_piece_nodes), like=kink)
-    above, below = REACH - kink, REACH + kink
-    along = jnp.concatenate([kink - below * unit, kink + above * unit])
-    density = jnp.exp(-(along**2) / 2) / jnp.sqrt(2 * jnp.pi)
-    along_weight = jnp.concatenate([below * unit_weight, above * unit_weight]) * density
-    across, across_weight = _as_floats(gauss_hermite(num_smooth_nodes), like=kink)
+    kink = (belief.log_mu - log_action) / noise
+    noises = gather_nodes(kink, GATHERED_WIDTH, num_piece_nodes, num_smooth_nodes)
     cos, sin = belief.sigma / noise, sigma_r / noise
-    motor = sin * along[:, None] + cos * across
-    perceptual = -cos * along[:, None] + sin * across
+    motor = sin * noises.along[:, None] + cos * noises.across
+    perceptual = -cos * noises.along[:, None] + sin * noises.across
     return Nodes(
         log_response=log_action + sigma_r * motor,
         log_stimulus=belief.log_mu + belief.sigma * perceptual,
-        weight=along_weight[:, None] * across_weight,
+        weight=noises.weight[:, None] * noises.across_weight,
     )
+
+
+def gather_nodes(kink: Scalar, width: Scalar | float, num_piece_nodes: int, num_smooth_nodes: int) -> NoiseNodes:
+    """Nodes of two noises; those of the first gather around its kink.
+
+    Args:
+        kink: where the first noise is split.
+        width: of what must be resolved there.
+        num_piece_nodes: on each side of the kink.
+        num_smooth_nodes: of the second noise.
+    """
+    given, kink = kink, jnp.clip(kink, -REACH, REACH)
+    legendre, weight = np.polynomial.legendre.leggauss(num_piece_nodes)
+    (unit, unit_weight), gathering = _as_floats(((legendre + 1) / 2, weight / 2), like=kink), jnp.arcsinh(REACH / width)
+    # Stretched by a hyperbolic sine: even near the kink over the width, sparser and sparser beyond.
+    stretch = gathering * jnp.cosh(gathering * unit) / jnp.sinh(gathering)
+    unit, unit_weight = jnp.sinh(gathering * unit) / jnp.sinh(gathering), unit_weight * stretch
+    above, below = REACH - kink, REACH + kink
+    distance = jnp.concatenate([-below * unit, above * unit])
+    along = kink + distance
+    density = jnp.exp(-(along**2) / 2) / jnp.sqrt(2 * jnp.pi)
+    along_weight = jnp.concatenate([below * unit_weight, above * unit_weight]) * density
+    across, across_weight = _as_floats(gauss_hermite(num_smooth_nodes), like=kink)
+    return NoiseNodes(along, distance + (kink - given), along_weight, across, across_weight)
 
 
 def _as_floats(arrays: tuple[np.ndarray, ...], like: Scalar) -> tuple[Array, ...]:
     return tuple(jnp.asarray(array, like.dtype) for array in arrays)
-
-
-@functools.cache
-def _gathered_nodes(num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes on [0, 1] that gather at 0 (Gauss-Legendre, stretched by a hyperbolic sine)."""
-    legendre, weight = np.polynomial.legendre.leggauss(num_nodes)
-    y, weight = (legendre + 1) / 2, weight / 2
-    stretch = GATHERING * np.cosh(GATHERING * y) / np.sinh(GATHERING)
-    return np.sinh(GATHERING * y) / np.sinh(GATHERING), weight * stretch

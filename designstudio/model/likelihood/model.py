@@ -198,7 +198,5 @@ class BehaviorModel(eqx.Module):
 
 def _truncate(prior: AbstractPrior, actor: AbstractActor, name: str) -> AbstractPrior:
     """The prior within the parameter's training box, unless the actor is right everywhere."""
-    if not actor.box:
-        return prior
-    box = next(parameter.box for parameter in actor.parameters if parameter.name == name)
-    return prior.within(box)
+    boxes = actor.parameter_boxes
+    return prior.within(boxes[name]) if name in boxes else prior

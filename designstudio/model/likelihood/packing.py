@@ -65,8 +65,7 @@ def pack_trials(trials: xr.Dataset, model: BehaviorModel, fixed: Mapping[str, Fi
     values: dict[str, ArrayLike] = {}
     for name in model.fixed:
         values[name] = numbers = _spread_fixed(parameters[name], fixed[name], trials)
-        if model.actor.box:
-            _warn_outside_box(parameters[name], numbers, model)
+        _warn_outside_box(name, numbers, model)
     index = index_trials(trials)
     shape = (num_datasets, num_conditions, int(index.trial_in_condition.max()) + 1)
 
@@ -190,13 +189,15 @@ def _align(name: str, values: xr.DataArray, dim: str, trials: xr.Dataset) -> xr.
     return values.sel({dim: needed})
 
 
-def _warn_outside_box(parameter: Parameter, numbers: np.ndarray, model: BehaviorModel) -> None:
-    box = parameter.box
+def _warn_outside_box(name: str, numbers: np.ndarray, model: BehaviorModel) -> None:
+    box = model.actor.parameter_boxes.get(name)
+    if box is None:
+        return
     room = ROUNDING * (box.high - box.low)
     is_outside = (numbers < box.low - room) | (numbers > box.high + room)
     if is_outside.any():
         warnings.warn(
-            f"The fixed value {numbers[is_outside][0]:g} of {parameter.name!r} lies outside {box}, on which the "
+            f"The fixed value {numbers[is_outside][0]:g} of {name!r} lies outside {box}, on which the "
             f"{model.actor.cost.name} actor was trained: its actions are extrapolated, use an exact actor.",
             OutsideTrainingBoxWarning,
             stacklevel=3,

@@ -4,8 +4,8 @@ The measurement of a stimulus s is log-normal around it, log m ~ Normal(log s, s
 prior (mu_0, sigma_0) the belief about s is again log-normal, with median `exp(log_mu)` and log standard deviation `sigma`.
 Everything stays in logarithms, so the belief is positive whatever a sampler proposes.
 
-Units: `mu_0` shares the stimulus unit, every `sigma` is in log units (about a Weber fraction). Priors are those of the
-paper (appendix D).
+Units: `mu_0` shares the stimulus unit, every `sigma` is in log units (about a Weber fraction). Priors of
+analysis and population are those of the paper (appendix D).
 """
 
 import dataclasses
@@ -20,18 +20,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from designstudio.model.parameters import STIMULUS_UNIT, Parameter, Role, noise_parameter
+from designstudio.model.parameters import STIMULUS_UNIT, Parameter, Role, noise_parameter, spread_evenly
 from designstudio.model.perception.base import AbstractPerception, Participant, Scalar, TradeOff
 from designstudio.model.priors import Interval, Uniform
 
+MU_0_BOX = Interval(0.02, 20.0)
 MU_0 = Parameter(
     "mu_0",
     "μ₀",
     "prior mean",
     STIMULUS_UNIT,
     support=Interval(0.0, math.inf),
-    box=Interval(0.1, 7.0),
-    training=Uniform(0.1, 7.0),
+    box=MU_0_BOX,
+    training=spread_evenly(MU_0_BOX),
     analysis=Uniform(0.1, 5.0),
     population=Uniform(2.0, 5.0),
     role=Role.PRIOR_LOCATION,

@@ -11,8 +11,15 @@ from jax.test_util import check_grads
 
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 from designstudio.model.actors import ExactActor, PaperActor, choose_actions, load_actor, measure_accuracy
-from designstudio.model.actors.accuracy import draw_decisions
+from designstudio.model.actors.accuracy import (
+    draw_decisions,
+    relative_errors,
+    solve_decisions,
+    summarize_errors,
+)
 from designstudio.model.actors.amortized import evaluate_chebyshev
+from designstudio.model.parameters import spread_evenly
+from designstudio.model.priors import Interval, PriorSet
 
 PARTICIPANT = {"mu_0": 1.5, "sigma_0": 0.2, "sigma": 0.15, "sigma_r": 0.1}
 
@@ -24,6 +31,15 @@ def participant_of(cost):
 def test_errors_over_the_training_box_are_as_promised(cost):
     accuracy = measure_accuracy(load_actor(cost.name), 5_000, key=jax.random.key(123))
     assert accuracy.num_actions == 5_000
+    assert accuracy.median <= 1e-4
+    assert accuracy.p99 <= 1e-3
+
+
+def test_errors_are_as_promised_where_little_noise_is_as_frequent_as_much(cost):
+    actor = load_actor(cost.name)
+    evenly = PriorSet({parameter.name: spread_evenly(parameter.box) for parameter in actor.parameters})
+    decisions = draw_decisions(cost, 5_000, priors=evenly, key=jax.random.key(124))
+    accuracy = summarize_errors(relative_errors(actor, decisions, solve_decisions(cost, decisions)))
     assert accuracy.median <= 1e-4
     assert accuracy.p99 <= 1e-3
 
@@ -128,3 +144,10 @@ def test_the_papers_architecture_has_the_papers_size():
     assert actor.is_inside(participant, jnp.log(1.7))
     assert not actor.is_inside(participant, jnp.log(1e4))
     assert not actor.is_inside({**participant, "sigma": jnp.asarray(0.6)}, jnp.log(1.7))
+
+
+def test_the_papers_architecture_is_trained_on_the_papers_box():
+    priors = PaperActor(load_actor("quadratic_effort").cost, key=jax.random.key(0)).training_priors
+    assert priors["mu_0"].support == Interval(0.1, 7.0)
+    assert all(priors[name].support == Interval(0.01, 0.5) for name in ("sigma_0", "sigma", "sigma_r"))
+    assert priors["beta"].support == Interval(0.5, 1.0)

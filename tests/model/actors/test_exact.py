@@ -40,10 +40,10 @@ def test_actions_agree_with_brute_force_over_the_training_box(cost):
         assert abs(math.expm1(exact[i] - expected)) < 1e-5, (i, parameters)
 
 
-@pytest.mark.parametrize("noises", [(0.0071, 0.01), (0.35, 0.01), (0.0071, 0.5), (0.35, 0.5)])
+@pytest.mark.parametrize("noises", [(0.0036, 0.005), (0.7, 0.005), (0.0036, 1.0), (0.7, 1.0)])
 def test_actions_agree_with_brute_force_at_the_corners_of_the_box_in_32_bits(cost, noises):
     sigma_post, sigma_r = noises
-    for median in (0.05, 15.0):
+    for median in (0.004, 100.0):
         for corner in ("low", "high"):
             parameters = {p.name: getattr(p.box, corner) for p in cost.parameters}
             expected = brute_force.optimal_log_action(cost.name, math.log(median), sigma_post, sigma_r, parameters)

@@ -17,6 +17,7 @@ from designstudio.model.actors.leaves import write_leaves
 from designstudio.model.actors.monte_carlo import sampled_cost
 from designstudio.model.actors.training import build_actor
 from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost, register_cost
+from designstudio.model.priors import Interval
 
 # One shape for all tests here, so that one compilation serves them.
 SMALL = {"num_steps": 4, "block": 2, "batch_size": 256, "width": 8, "num_watched": 200}
@@ -112,6 +113,21 @@ def test_a_saved_actor_loads_with_the_same_weights_and_card(tmp_path):
     assert card.recipe == result.recipe
     assert card.accuracy == result.accuracy
     assert set(card.versions) == {"designstudio", "jax", "equinox"}
+
+
+def test_an_actor_that_was_trained_on_another_box_is_right_where_it_was_trained(tmp_path):
+    # The box of actors that were trained before it grew.
+    older = {"mu_post": [0.05, 15.0], "sigma_post": [0.01 / math.sqrt(2), 0.5 / math.sqrt(2)], "sigma_r": [0.01, 0.5]}
+    box = tuple((name, Interval(*ends)) for name, ends in older.items())
+    result = train_small()
+    actor = build_actor(result.actor.cost, result.recipe, box=box, key=jax.random.key(7))
+    save_actor(tmp_path / "older.actor", dataclasses.replace(result, actor=actor))
+    loaded = load_actor(tmp_path / "older.actor")
+    assert loaded.box == box
+    assert not loaded.is_inside({**PARTICIPANT, "sigma_r": jnp.asarray(0.6)}, jnp.asarray(0.3))
+    np.testing.assert_array_equal(loaded.policy(PARTICIPANT)(jnp.asarray(0.3)), actor.policy(PARTICIPANT)(jnp.asarray(0.3)))
+    assert loaded.parameter_boxes["sigma"] == loaded.parameter_boxes["sigma_0"] == Interval(0.01, 0.5)
+    assert loaded.training_priors["mu_0"].support == Interval(0.05, 15.0)
 
 
 def test_the_zoo_has_all_seven_costs():

@@ -80,11 +80,38 @@ def test_the_integrated_slope_is_the_derivative_of_the_expected_cost(name, key):
         belief, sigma_r, _ = batch
         actions = np.exp(belief.log_mu + 0.4 * total_noise(belief, sigma_r))
         expected = at_offset(derivative, 0.4)(*batch) / actions
-        np.testing.assert_allclose(slopes, expected, rtol=1e-6, atol=1e-9)
+        # The general rule is less exact where an inverted Gaussian is narrower than the noise: it has a rule of its own.
+        is_resolved = relative_width(cost, *batch) > 4
+        assert is_resolved.mean() > 0.3
+        np.testing.assert_allclose(slopes[is_resolved], expected[is_resolved], rtol=1e-6, atol=1e-9)
+
+
+def relative_width(cost, belief, sigma_r, parameters):
+    """The cost's own length in units of the noise; costs without one are as wide as anything."""
+    return parameters.get("gamma", np.inf) / (np.exp(belief.log_mu) * total_noise(belief, sigma_r))
+
+
+def test_the_slope_of_the_inverted_gaussian_is_the_derivative_of_its_expected_cost_however_narrow_it_is(key):
+    cost = get_cost("inverted_gaussian")
+    with jax.enable_x64(True):
+        batch = jax.tree.map(lambda x: jnp.asarray(np.asarray(x, np.float64)), beliefs_of(cost, key))
+        belief, sigma_r, parameters = batch
+        # Down to what beliefs at the end of the training box have.
+        batch = (belief, sigma_r, {"gamma": parameters["gamma"] * np.geomspace(0.01, 1, NUM_DECISIONS)})
+        width = relative_width(cost, *batch)
+        assert width.min() < 0.01
+        factor = (width**2 + 1 / width) * total_noise(belief, sigma_r)
+        derivative = at_offset(jax.grad(cost.expected), 0.4)(*batch)
+        np.testing.assert_allclose(at_offset(cost.slope, 0.4)(*batch), factor * derivative, rtol=1e-4, atol=1e-6)
 
 
 def test_positions_stay_in_the_range_of_the_polynomials(cost, key):
-    positions = jax.vmap(cost.position)(*beliefs_of(cost, key))
+    actor = load_actor(cost.name)
+
+    def locate(belief, sigma_r, parameters):
+        return actor.strategy(belief.sigma, sigma_r, parameters).position(belief)
+
+    positions = jax.vmap(locate)(*beliefs_of(cost, key))
     assert positions.min() >= -1.0001
     assert positions.max() <= 1.0001
 

@@ -173,11 +173,11 @@ def test_a_model_with_other_conditions_is_refused(trials):
 
 def test_fixed_values_outside_the_training_box_are_warned_about_unless_the_actor_is_exact(trials):
     amortized = load_actor("quadratic_effort")
-    with pytest.warns(OutsideTrainingBoxWarning, match="fixed value 0.8 of 'sigma' lies outside 0.01 to 0.5") as caught:
-        pack_trials(trials, build_model(actor=amortized), {"sigma": [0.1, 0.8]})
+    with pytest.warns(OutsideTrainingBoxWarning, match="fixed value 1.2 of 'sigma' lies outside 0.005 to 1") as caught:
+        pack_trials(trials, build_model(actor=amortized), {"sigma": [0.1, 1.2]})
     assert caught[0].filename == __file__
-    pack_trials(trials, build_model(), {"sigma": 0.8})
-    pack_trials(trials, build_model(actor=amortized), {"sigma": [np.float32(0.01), np.float32(0.5)]})
+    pack_trials(trials, build_model(), {"sigma": 1.2})
+    pack_trials(trials, build_model(actor=amortized), {"sigma": [np.float32(0.005), np.float32(1.0)]})
 
 
 def test_a_condition_without_trials_is_packed_as_absent(trials):
