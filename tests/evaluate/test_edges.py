@@ -61,7 +61,7 @@ def test_people_and_beliefs_outside_of_the_actors_box_are_flagged():
     assert any("outside of the range in which the actor was trained" in sentence for sentence in sentences)
     assert evaluation.edges.beliefs_outside.value > 0.5
     # Stimuli may be the reason, too.
-    large = Design("large", TWO_LEVELS.conditions, Stimuli(low=40.0, high=1000.0))
+    large = Design("large", TWO_LEVELS.conditions, Stimuli("log-uniform", low=5.0, high=1000.0))
     evaluation = evaluate_design(make_study(), large, num_datasets=20, cache=NOWHERE)
     assert evaluation.edges.beliefs_outside.value == 1.0
 
