@@ -154,7 +154,8 @@ def _table_of_finalists(result: "SearchResult") -> Table:
     )
     columns, rows = tabulate_finalists(result)
     for column in columns:
-        table.add_column(column, justify="right" if "\n" in column else "left")
+        # Names stay whole: sentences speak of them.
+        table.add_column(column, justify="right" if "\n" in column else "left", no_wrap=not column)
     for row in rows:
         table.add_row(*row)
     return table

@@ -17,6 +17,7 @@ from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import TOLD_APART
 from designstudio.evaluate.verdict import describe_status, warn_about
 from designstudio.metrics.monte_carlo import FEWEST, UNDEFINED, Score
+from designstudio.metrics.power import PowerScore
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import measure_design
 from designstudio.search.job import get_plan
@@ -150,20 +151,25 @@ def build_contender(question: Study, evaluation: Evaluation, candidate: Candidat
         over = constraint.exceed(score.value)
         if not over <= plan.num_errors * (score.mcse if math.isfinite(score.mcse) else 0.0):
             breaks.append(f"it breaks the constraint '{constraint.label}'")
-    breaks += [
-        f"its {objective.label} comes from the prior"
-        for objective in list_objectives(question)
-        if objective.goal is not None and _comes_from_prior(question, objective.goal, evaluation)
-    ]
+    for objective in list_objectives(question):
+        power = read_power(objective, evaluation)
+        if power is not None and _comes_from_prior(power):
+            found = f"{power.present}, and {power.when_absent} without the effect"
+            breaks.append(f"its {objective.label} comes from the prior ({found})")
     return Contender(evaluation, read_fresh(question, evaluation), tuple(breaks), candidate)
 
 
-def _comes_from_prior(question: Study, goal: int, evaluation: Evaluation) -> bool:
+def read_power(objective: Objective, evaluation: Evaluation) -> PowerScore | None:
+    """The power of a design, with its false-positive rate, if that is what the objective is about."""
+    # The evaluation has simulated what the goal needs, second group included.
+    return None if objective.goal is None else list(evaluation.power.values())[objective.goal]
+
+
+def _comes_from_prior(power: PowerScore) -> bool:
     """Whether intervals exclude a value as often, or too often, where there is nothing to find."""
-    power = list(evaluation.power.values())[goal]
-    is_known = power.when_absent is not None and not math.isnan(power.when_absent.value)
-    is_of_intervals = question.goals[goal].kind == EXCLUDES
-    return is_known and is_of_intervals and (power.errs_too_often or not power.is_more_than_absent)
+    if power.kind != EXCLUDES or power.when_absent is None or math.isnan(power.when_absent.value):
+        return False
+    return power.errs_too_often or not power.is_more_than_absent
 
 
 def read_fresh(question: Study, evaluation: Evaluation) -> dict[str, Score]:
@@ -175,9 +181,9 @@ def read_objective(objective: Objective, question: Study, evaluation: Evaluation
     """The value of an objective for a design that was evaluated."""
     if objective.is_of_design:
         return Score(measure_design(objective, evaluation.design), 0.0)
-    if objective.goal is not None:
-        # The evaluation has simulated what the goal needs, second group included.
-        return list(evaluation.power.values())[objective.goal].present
+    power = read_power(objective, evaluation)
+    if power is not None:
+        return power.present
     return estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
 
 
@@ -230,6 +236,22 @@ def estimate_lead(question: Study, objective: Objective, first: Contender, secon
         estimate_objective(objective, question, c.design, c.evaluation.summaries).pseudo_values for c in (first, second)
     )
     return compare_pseudo_values(ours_, theirs_)
+
+
+def list_dominating(
+    question: Study, objectives: Sequence[Objective], finalists: Sequence[Contender], own: Contender
+) -> list[str]:
+    """Finalists that are better than one of the study's own designs in every objective, clearly so where it is simulated."""
+    num_errors, found = get_plan(question).num_errors, []
+    for finalist in finalists:
+        is_better = [
+            objective.orient(finalist.fresh[objective.label].value) < objective.orient(own.fresh[objective.label].value)
+            if objective.is_of_design
+            else estimate_lead(question, objective, finalist, own).is_clear(num_errors, len(finalists))
+            for objective in objectives
+        ]
+        found += [finalist.name] if all(is_better) and not finalist.breaks else []
+    return found
 
 
 def compare_pseudo_values(ours: np.ndarray, theirs: np.ndarray) -> Lead:

@@ -2,7 +2,7 @@
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Verification
-from designstudio.search.ranking import Contender, Ranking, format_lead
+from designstudio.search.ranking import Contender, Ranking, format_lead, list_dominating, read_power
 from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective
@@ -27,6 +27,7 @@ def describe_search(result: SearchResult) -> list[str]:
         sentences += _describe_ranking(result.objectives[0], verification, verification.ranking)
     else:
         sentences.append(f"{len(result.front)} designs are on the front: none is better in everything.")
+        sentences += [_describe_dominance(result, verification, own) for own in verification.references]
         sentences += [warning for finalist in verification.finalists for warning in finalist.warnings]
     winner = verification.winner
     for name, ratios in verification.ratios.items():
@@ -35,6 +36,15 @@ def describe_search(result: SearchResult) -> list[str]:
     failed = sum(finalist.evaluation.convergence.failed for finalist in verification.finalists)
     total = sum(finalist.evaluation.num_datasets for finalist in verification.finalists)
     return [*sentences, f"{failed} of {total} fits of the finalists failed and are left out."]
+
+
+def _describe_dominance(result: SearchResult, verification: Verification, own: Contender) -> str:
+    """Whether one of the study's own designs is beaten in all of several objectives on fresh data."""
+    better = list_dominating(result.question, result.objectives, verification.finalists, own)
+    if better:
+        verb = "are" if len(better) > 1 else "is"
+        return f"On fresh data {' and '.join(better)} {verb} better than {own.name} in everything."
+    return f"On fresh data no finalist is better than {own.name} in everything, beyond the error."
 
 
 def _describe_ranking(objective: Objective, verification: Verification, ranking: Ranking) -> list[str]:
@@ -73,7 +83,9 @@ def _describe_contest(objective: Objective, verification: Verification, ranking:
 def _describe_value(objective: Objective, winner: Contender) -> str:
     """The objective on fresh data, and how much the search flattered it."""
     fresh, num = winner.fresh[objective.label], winner.evaluation.num_datasets
-    text = f"Its {objective.label} is {fresh} on {num} fresh data sets"
+    power = read_power(objective, winner.evaluation)
+    absent = "" if power is None or power.when_absent is None else f", and {power.when_absent} without the effect,"
+    text = f"Its {objective.label} is {fresh}{absent} on {num} fresh data sets"
     if winner.candidate is None:
         return f"{text}."
     seen = winner.candidate.scores[objective.label]

@@ -127,7 +127,8 @@ def test_a_design_that_breaks_a_constraint_on_fresh_data_cannot_win():
 
 
 def power_of(value, absent):
-    return {"beta is not neutral": PowerScore(value, 0.02, Score(absent, 0.02), "beta is 1 for everybody", 0.06)}
+    score = PowerScore(value, 0.02, Score(absent, 0.02), "beta is 1 for everybody", 0.06, "excludes", "beyond 1")
+    return {"beta is not neutral": score}
 
 
 def search_for_power(finalists, references):
@@ -140,13 +141,14 @@ def test_a_search_for_power_has_a_winner_on_fresh_data():
     result = search_for_power([wide, narrow], [evaluate(PAPER, 0.3, power=power_of(0.3, 0.04))])
     assert result.verification.winner.name == "finalist-2"
     assert "finalist-2 beats paper" in read(result)
+    assert "is 0.90 ± 0.02, and 0.03 ± 0.02 without the effect, on 40 fresh data sets" in read(result)
 
 
 def test_a_design_whose_power_comes_from_the_prior_is_not_called_best():
     from_prior = finalist(1, 0.02, power=power_of(0.81, 0.43))
     result = search_for_power([from_prior], [evaluate(PAPER, 0.3, power=power_of(0.3, 0.04))])
     assert result.verification.winner.name == "paper"
-    assert "comes from the prior" in read(result)
+    assert "comes from the prior (0.81 ± 0.02, and 0.43 ± 0.02 without the effect)" in read(result)
     alone = search_for_power([from_prior], [])
     assert alone.verification.winner is None
     assert "No design can be called best on fresh data." in read(alone)
@@ -155,7 +157,7 @@ def test_a_design_whose_power_comes_from_the_prior_is_not_called_best():
 
 def test_warnings_of_evaluate_follow_a_winner_into_sentences_json_and_its_file(tmp_path):
     status = Status("confounded", "mu_0 and beta are confounded: correlation -0.95", True)
-    went = Convergence(37, 0, 3, 1.0, {"k-hat 0.9": 3})
+    went = Convergence(37, 0, 3, 1.0, math.nan, math.nan, {"k-hat 0.9": 3})
     result = run([finalist(1, 0.08, status=status, convergence=went)], [evaluate(PAPER, 0.1)])
     for text in ("mu_0 and beta are confounded", "3 of 40 fits failed"):
         assert text in read(result)
@@ -177,6 +179,17 @@ def test_a_result_of_an_earlier_version_keeps_its_winner_and_its_order():
     earlier["winner"] = record["finalists"][0]["number"]
     assert [contender.name for contender in list_contenders(earlier)] == ["finalist-1", "finalist-2", "paper"]
     assert list_contenders(earlier)[0].is_winner
+
+
+def test_with_several_objectives_it_is_said_whether_a_finalist_beats_the_studys_own_design_in_everything():
+    question = make_study((RMSE, Objective("minutes")))
+    assert "no finalist is better than paper in everything" in read(
+        run([finalist(1, 0.2)], [evaluate(PAPER, 0.1)], question)
+    )
+    # It has fewer trials, too.
+    better = run([finalist(1, 0.05), finalist(2, 0.2)], [evaluate(PAPER, 0.1)], question)
+    assert "On fresh data finalist-1 is better than paper in everything." in read(better)
+    assert better.verification.winner is None
 
 
 @pytest.mark.parametrize(("spread", "is_enough"), [(0.1, True), (1.0, False)])
