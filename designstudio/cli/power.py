@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from designstudio.cli.notes import note
 from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.core.files import check_file
@@ -56,7 +57,7 @@ def power(
         cost_file=cost_file,
     )
     with show_progress("Computing power") as progress:
-        result = run_power(request, progress=progress)
+        result = run_power(request, progress=progress, notify=note)
     for goal in result.points["goal"].values:
         Console().print(_as_table(result.points.sel(goal=goal), str(goal), result.design.name))
     described = describe_power(result)

@@ -9,7 +9,9 @@ def format_duration(seconds: float) -> str:
 
 
 def format_estimate(seconds: float) -> str:
-    """A duration that nobody knows exactly, in whole units: `about 4 s`, `about 10 min`, `about 2.5 h`."""
+    """A duration that nobody knows exactly: `about 4 s`, `about 10 min`, `about 2.5 h`, `about 40 days`."""
     if seconds < 90:
         return f"about {seconds:.0f} s"
+    if seconds > 2 * 86400:
+        return f"about {seconds / 86400:,.0f} days"
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

@@ -16,11 +16,16 @@ from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.results import Evaluation, score_evaluation
+from designstudio.model.likelihood.observations import bucket_size
 from designstudio.study import FIDELITIES, Study
 from designstudio.study.design import Design
+from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
 
-# Seconds for a data set on two cores, until this machine has shown its own; and for compiling, once.
+# Seconds for a data set on two cores, until this machine has shown its own.
 FIRST_GUESS = {"information": 0.001, "importance": 0.02, "nuts": 0.15, "paper": 1.0}
+# Up to so many trials, their number matters little.
+MANY_TRIALS = 1024
+# Seconds for compiling, once.
 COMPILING = {"information": 3.0, "importance": 8.0, "nuts": 30.0, "paper": 30.0}
 
 
@@ -133,20 +138,28 @@ class _Work(NamedTuple):
 
 
 def estimate_seconds(
-    study: Study, *, fidelity: str | None = None, num_datasets: int | None = None, cache: BlockCache | None = None
+    study: Study,
+    designs: Sequence[Design] | None = None,
+    *,
+    fidelity: str | None = None,
+    num_datasets: int | None = None,
+    cache: BlockCache | None = None,
 ) -> float:
-    """About how long an evaluation of all designs will take; nothing for what is already there."""
+    """About how long an evaluation of designs, by default the study's, will take; nothing for what is already there."""
     fidelity, num_datasets = _resolve(study, fidelity, num_datasets)
     cache = BlockCache.default() if cache is None else cache
     seconds, seen = 0.0, set()
-    for design in study.designs:
+    # Goals are evaluated again without their effect, and those that compare groups with a second one.
+    num_times = 1 + sum({EXCLUDES: 1, GROUPS_DIFFER: 2}.get(goal.kind, 0) for goal in study.goals)
+    for design in study.designs if designs is None else designs:
         if fidelity != "information" and cache.folder is not None:
             key = fingerprint_design(study, design, fidelity)
             if cache.load(key, (num_datasets - 1) // cache.block_size) is not None:
                 continue
         kind = _kind(study, design, fidelity)
         known = cache.recall_seconds(kind)
-        seconds += num_datasets * (FIRST_GUESS[fidelity] if known is None else known)
+        guess = FIRST_GUESS[fidelity] * max(1.0, design.num_trials / MANY_TRIALS)
+        seconds += num_times * num_datasets * (guess if known is None else known)
         seconds += COMPILING[fidelity] / (1 if known is None else 4) if kind not in seen else 0.0
         seen.add(kind)
     return seconds
@@ -154,7 +167,9 @@ def estimate_seconds(
 
 def _kind(study: Study, design: Design, fidelity: str) -> str:
     """What the time of a data set depends on most."""
-    return f"{fidelity}, {study.cost}, {study.actor}, {len(design.conditions)} conditions"
+    size = bucket_size(design.num_trials)
+    trials = f", {size} trials" if size > MANY_TRIALS else ""
+    return f"{fidelity}, {study.cost}, {study.actor}, {len(design.conditions)} conditions{trials}"
 
 
 def _resolve(study: Study, fidelity: str | None, num_datasets: int | None) -> tuple[str, int]:

@@ -1,6 +1,7 @@
 """`evaluate`: simulate, fit and score every design of a study."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from designstudio.core.durations import format_estimate
@@ -13,6 +14,7 @@ from designstudio.evaluate.evaluate_study import StudyResult, evaluate_study
 from designstudio.evaluate.example_fit import fit_example
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 # Work that takes longer than this, in seconds, is announced.
 LONG = 5.0
@@ -53,16 +55,21 @@ def run_evaluate(
     check_folder(request.folder)
     study = resolve_study(request.study)
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
-    seconds = estimate_seconds(study)
-    if seconds > LONG:
-        what = f"{len(study.designs)} designs, {study.num_datasets} data sets each, by {study.fidelity}"
-        notify(f"{what}: {format_estimate(seconds)}.")
+    announce_time(study, study.designs, notify)
     report_stage(progress, "compiling")
     result = evaluate_study(study, progress=progress)
     if request.folder is not None:
         report_stage(progress, "drawing figures")
         write_evaluation(result, request.folder, cost_file=request.cost_file)
     return result
+
+
+def announce_time(study: Study, designs: Sequence[Design], notify: Notify) -> None:
+    """Tell how long an evaluation of designs will take, if that is long."""
+    seconds = estimate_seconds(study, designs)
+    if seconds > LONG:
+        what = f"{len(designs)} designs, {study.num_datasets} data sets each, by {study.fidelity}"
+        notify(f"{what}: {format_estimate(seconds)}.")
 
 
 def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:

@@ -12,8 +12,18 @@ from designstudio.core.files import replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import NUMBERS, WORDS, PowerCurves, check_values, map_power, trace_power, warn_of_curves
-from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
+from designstudio.evaluate.curves import (
+    NUMBERS,
+    WORDS,
+    PowerCurves,
+    check_values,
+    map_power,
+    trace_power,
+    vary_design,
+    warn_of_curves,
+)
+from designstudio.runs.evaluate import announce_time
+from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 
 TRIALS = "trials"
@@ -49,18 +59,22 @@ class PowerRequest:
     cost_file: Path | None = None
 
 
-def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None) -> PowerCurves:
+def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None, notify: Notify = ignore) -> PowerCurves:
     """The chance to reach each goal of a study along a variable of its design; writes the folder of the run.
 
     Args:
         request: along what.
         progress: called as work gets done; what it raises ends the work, of which finished blocks are kept.
+        notify: told how long it will take, if that is long.
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
     study = resolve_study(request.study)
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
     design = study.choose_design(request.design)
+    check_values(request.along, request.values)
+    # More participants need no more simulations.
+    announce_time(study, [vary_design(design, request.along, value) for value in request.values], notify)
     report_stage(progress, "compiling")
     if request.participants is None:
         points = trace_power(study, design, request.along, list(request.values), progress=progress)

@@ -2,19 +2,22 @@
 
 import dataclasses
 import math
+import re
 
 import pytest
 
 import designstudio as ds
 from designstudio.core import memory
+from designstudio.core.cache import BlockCache
 from designstudio.core.memory import check_memory, count_memory, format_bytes
 from designstudio.errors import StudioError
-from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.evaluate_design import estimate_seconds, evaluate_design
 from designstudio.evaluate.limits import estimate_bytes
 from designstudio.evaluate.model_recovery import recover_models
 from designstudio.inference.settings import FitSettings
 from designstudio.model.priors import Constant
 from designstudio.runs.calibrate import CalibrateRequest, run_calibrate
+from designstudio.runs.evaluate import announce_time
 from designstudio.runs.schedule import ScheduleRequest, run_schedule
 from designstudio.runs.sweep import SweepRequest, run_sweep
 from designstudio.study import Goal, Population, Quantity, Range, format_study
@@ -130,6 +133,19 @@ def test_participants_of_a_map_are_different_whole_numbers():
     ):
         with pytest.raises(StudioError, match=sentence):
             ds.power(study, values=[30, 60], participants=participants, fidelity="information")
+
+
+def test_long_work_is_announced_with_its_time_and_begins(tmp_path):
+    cache, study = BlockCache(tmp_path), make_study()
+    short, long = (estimate_seconds(study, [with_trials(num)], cache=cache) for num in (90, 10**6))
+    assert long > 50 * short
+    goals = (Goal("excludes", "beta"), Goal("narrower", "beta", width=0.1))
+    assert estimate_seconds(study.replace(goals=goals), [TWO_LEVELS], cache=cache) > short
+    said = []
+    announce_time(study.replace(num_datasets=10**6, fidelity="paper"), study.designs, said.append)
+    assert re.fullmatch(r"2 designs, 1000000 data sets each, by paper: about \d+ days\.", said[0])
+    announce_time(study.replace(num_datasets=10, fidelity="information"), study.designs[:1], said.append)
+    assert len(said) == 1
 
 
 def test_the_command_line_says_it_in_one_sentence(call, tmp_path):
