@@ -23,7 +23,10 @@ from designstudio.study.design import Design
 WITHOUT_EFFECT = (
     *("cli", "viz", "report", "dashboard", "runs", "search", "fitting", "lab"),
     *("metrics/quantity", "metrics/posterior", "metrics/design", "evaluate/example_fit.py"),
-    *(f"metrics/{name}.py" for name in ("base", "edges", "failed", "identifiability", "paired", "power", "registry")),
+    *(
+        f"metrics/{name}.py"
+        for name in ("base", "edges", "failed", "identifiability", "learned", "paired", "power", "registry")
+    ),
     *(
         f"evaluate/{name}.py"
         for name in (

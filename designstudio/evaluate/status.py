@@ -3,7 +3,7 @@
 | status | when |
 |---|---|
 | `no answer` | too few fits are good |
-| `not learned` | a parameter of the prior or of the cost keeps most of its prior uncertainty |
+| `not learned` | a parameter of the prior or of the cost keeps most of its prior uncertainty, or fits mostly miss it |
 | `confounded` | a parameter of the prior and one of the cost are strongly correlated, and much remains open between them |
 | `partly` | all are learned, but not well, or strongly correlated, or for some participants only |
 | `told apart` | all are learned well, and none of the prior's is strongly correlated with one of the cost's |
@@ -29,10 +29,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from designstudio.metrics.monte_carlo import Score, score_mean
-from designstudio.metrics.posterior.confounding import confound
-from designstudio.metrics.posterior.correlation import correlate
-from designstudio.metrics.posterior.remaining import Remaining
+from designstudio.metrics.edges import list_at_end
+from designstudio.metrics.learned import Learned, Pair, score_learned, score_pairs
+from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.samples import PosteriorShape, keep_good, shape_posteriors
 
 NO_ANSWER, NOT_LEARNED, CONFOUNDED, PARTLY, TOLD_APART = "no answer", "not learned", "confounded", "partly", "told apart"
@@ -54,6 +53,7 @@ class StatusRules:
         much_remains: share of the prior's sd that remains in the weakest direction of two parameters that trade off, from
             which on they are confounded.
         low_coverage: by how much less than they should intervals may hold the truth.
+        min_coverage: coverage below which fits find something, but not the truth: that counts as not learned.
         num_errors: Monte Carlo errors by which an estimate must keep a limit to earn the better status.
         coverage_errors: Monte Carlo errors by which coverage must be too low to count, as there are many coverages.
     """
@@ -66,6 +66,7 @@ class StatusRules:
     strong_correlation: float = 0.8
     much_remains: float = 0.5
     low_coverage: float = 0.1
+    min_coverage: float = 0.5
     num_errors: float = 2.0
     coverage_errors: float = 3.0
 
@@ -80,11 +81,13 @@ class Status(NamedTuple):
         name: one of `STATUSES`.
         reason: why, as a sentence without the design's name and without a full stop.
         is_clear: whether no estimate is so close to its limit that other data sets might give another status.
+        is_of_design: whether another design may help: it cannot where the analysis does not suit the participants.
     """
 
     name: str
     reason: str
     is_clear: bool
+    is_of_design: bool = True
 
     @property
     def sentence(self) -> str:
@@ -97,30 +100,12 @@ class Status(NamedTuple):
         return self.name in (PARTLY, TOLD_APART)
 
 
-class _Learned(NamedTuple):
-    """The contraction of a parameter, and with which other parameter it is correlated most."""
-
-    name: str
-    contraction: Score
-    partner: str
-    correlation: Score
-
-
-class _Pair(NamedTuple):
-    """A parameter of the prior and one of the cost, and how they trade off."""
-
-    first: str
-    second: str
-    correlation: Score
-    remaining: Score
-    confounding: Score
-
-
 class _Doubt(NamedTuple):
-    """What keeps a design from the best status, and whether that is clear."""
+    """What keeps a design from the best status, whether that is clear, and whether it is the design's."""
 
     text: str
     is_clear: bool
+    is_of_design: bool = False
 
 
 def find_status(
@@ -147,27 +132,38 @@ def find_status(
         return Status(NO_ANSWER, refusal, True)
     shape = shape_posteriors(keep_good(summaries), prior_parameters, cost_parameters)
     variances = np.diagonal(shape.covariance, axis1=1, axis2=2)
-    if not variances.size or not np.isfinite(shape.covariance).all() or not (variances > 0).all():
+    contractions = [recovery[name]["contraction"].value for name in shape.names]
+    if not variances.size or not np.isfinite([*shape.covariance.flat, *contractions]).all() or not (variances > 0).all():
         return Status(NO_ANSWER, "no answer: posteriors have no finite variance to compare with that of the prior", True)
-    learned, pairs = _score_learned(shape, recovery), _score_pairs(shape)
+    learned, pairs = score_learned(shape, recovery), score_pairs(shape)
+    # At an end of the prior no equal-tailed interval holds the truth, however good the fit is.
+    covered = {entry.name: recovery[entry.name]["coverage"] for entry in learned}
+    covered = {name: coverage for name, coverage in covered.items() if name not in list_at_end(summaries)}
     bad = _find_confounded(pairs, learned, rules, is_sure=True) or _find_unlearned(learned, rules)
-    bad = bad or _find_confounded(pairs, learned, rules, is_sure=False)
+    bad = bad or _find_missed(covered, interval, rules) or _find_confounded(pairs, learned, rules, is_sure=False)
     if bad is not None:
         return bad
+    doubts = _list_doubts(learned, pairs, rules) + _list_misses(covered, interval, rules) + _list_failures(summaries, rules)
+    return _conclude_partly(learned, pairs, doubts) if doubts else _conclude_well(shape, learned, pairs)
+
+
+def _conclude_partly(learned: Sequence[Learned], pairs: Sequence[Pair], doubts: Sequence[_Doubt]) -> Status:
+    verb = "are partly told apart" if pairs else "can be learned partly"
+    is_clear = any(doubt.is_clear for doubt in doubts)
+    reason = _hedge(f"{_name_subject(learned, pairs)} {verb}: {'; '.join(doubt.text for doubt in doubts)}", is_clear)
+    return Status(PARTLY, reason, is_clear, any(doubt.is_of_design for doubt in doubts))
+
+
+def _conclude_well(shape: PosteriorShape, learned: Sequence[Learned], pairs: Sequence[Pair]) -> Status:
     subject = _name_subject(learned, pairs)
-    doubts = _list_doubts(learned, pairs, rules) + _list_misses(learned, recovery, interval, rules)
-    doubts += _list_failures(summaries, rules)
-    if doubts:
-        verb = "are partly told apart" if pairs else "can be learned partly"
-        is_clear = any(doubt.is_clear for doubt in doubts)
-        return Status(PARTLY, _hedge(f"{subject} {verb}: {'; '.join(doubt.text for doubt in doubts)}", is_clear), is_clear)
     least = min(learned, key=lambda entry: entry.contraction.value)
     known = f"contraction {least.contraction} ({least.name}) or more"
     if not pairs:
-        free = "neither prior nor cost has" if not (shape.of_prior or shape.of_cost) else "only one of prior and cost has"
-        return Status(
-            TOLD_APART, f"{subject} can be learned: {known}; {free} a free parameter, so there is no pair to confound", True
+        free = [word for word, places in (("prior", shape.of_prior), ("cost", shape.of_cost)) if not places]
+        nothing = (
+            f"{' and '.join(free)} {'have' if len(free) > 1 else 'has'} no free parameter, so there is no pair to confound"
         )
+        return Status(TOLD_APART, f"{subject} can be learned: {known}; the {nothing}", True)
     return Status(TOLD_APART, f"{subject} are told apart: correlation {_strongest(pairs).correlation}, {known}", True)
 
 
@@ -184,37 +180,8 @@ def _refuse(summaries: xr.Dataset, rules: StatusRules) -> str:
     )
 
 
-def _score_learned(shape: PosteriorShape, recovery: Mapping[str, Mapping[str, Score]]) -> list[_Learned]:
-    """Contractions of the parameters that matter: those of prior and cost, or all if none of these is free."""
-    places = (*shape.of_prior, *shape.of_cost) or tuple(range(len(shape.names)))
-    correlation = correlate(shape.covariance)
-    learned = []
-    for place in places:
-        name, variance = shape.names[place], shape.covariance[:, place, place]
-        scores = (recovery[name]["contraction"], score_mean(1 - variance / shape.prior[place, place]))
-        others = {shape.names[k]: score_mean(correlation[:, place, k]) for k in range(len(shape.names)) if k != place}
-        partner = max(others, key=lambda other: abs(others[other].value), default="")
-        smaller = min(scores, key=lambda score: score.value)
-        learned.append(_Learned(name, smaller, partner, others.get(partner, Score(0.0, 0.0))))
-    return learned
-
-
-def _score_pairs(shape: PosteriorShape) -> list[_Pair]:
-    """Every parameter of the prior with every one of the cost."""
-    pairs = []
-    for i in shape.of_prior:
-        for j in shape.of_cost:
-            both = shape.select((i, j))
-            correlation = score_mean(correlate(both.covariance)[:, 0, 1])
-            # How much worse than with the whole prior known: as the table has it.
-            with_prior = shape.select((*shape.of_prior, j))
-            scores = (correlation, Remaining().score(both), score_mean(confound(with_prior, (len(shape.of_prior),))))
-            pairs.append(_Pair(shape.names[i], shape.names[j], *scores))
-    return pairs
-
-
 def _find_confounded(
-    pairs: Sequence[_Pair], learned: Sequence[_Learned], rules: StatusRules, *, is_sure: bool
+    pairs: Sequence[Pair], learned: Sequence[Learned], rules: StatusRules, *, is_sure: bool
 ) -> Status | None:
     """The status of a design with a pair that is confounded surely, or else of one that may be."""
     margin = rules.num_errors if is_sure else -rules.num_errors
@@ -230,14 +197,15 @@ def _find_confounded(
     names = (worst.first, worst.second)
     others = [entry for entry in learned if entry.name not in names and _is_low(entry, rules.min_contraction, rules)]
     also = f"; {_list(others)} {'are' if len(others) > 1 else 'is'} not learned either" if others else ""
+    verb = "are" if is_sure else "may be"
     reason = (
-        f"{worst.first} and {worst.second} are confounded: correlation {worst.correlation}, and {worst.second} is "
+        f"{worst.first} and {worst.second} {verb} confounded: correlation {worst.correlation}, and {worst.second} is "
         f"{worst.confounding.value:.1f} times less certain than if the prior were known{also}"
     )
     return Status(CONFOUNDED, _hedge(reason, is_sure), is_sure)
 
 
-def _find_unlearned(learned: Sequence[_Learned], rules: StatusRules) -> Status | None:
+def _find_unlearned(learned: Sequence[Learned], rules: StatusRules) -> Status | None:
     """The status of a design with a parameter that keeps most of its prior uncertainty."""
     unlearned = [entry for entry in learned if _is_low(entry, rules.min_contraction, rules)]
     if not unlearned:
@@ -248,41 +216,51 @@ def _find_unlearned(learned: Sequence[_Learned], rules: StatusRules) -> Status |
         for entry in unlearned
         if abs(entry.correlation.value) >= rules.strong_correlation
     ]
-    verb = "are" if len(unlearned) > 1 else "is"
-    reason = f"{_list(unlearned)} {verb} not learned: what the fits say about it is mostly their prior"
+    verb, them = ("are", "them") if len(unlearned) > 1 else ("is", "it")
+    reason = f"{_list(unlearned)} {verb} not learned: what the fits say about {them} is mostly their prior"
     return Status(NOT_LEARNED, _hedge("; ".join([reason, *trades]), is_clear), is_clear)
 
 
-def _list_doubts(learned: Sequence[_Learned], pairs: Sequence[_Pair], rules: StatusRules) -> list[_Doubt]:
+def _list_doubts(learned: Sequence[Learned], pairs: Sequence[Pair], rules: StatusRules) -> list[_Doubt]:
     """What is learned, but not well, or still correlated strongly."""
     doubts = []
     for pair in pairs:
         size, error = abs(pair.correlation.value), rules.num_errors * pair.correlation.mcse
         if size + error >= rules.strong_correlation:
             text = f"estimates of {pair.first} and {pair.second} remain correlated ({pair.correlation})"
-            doubts.append(_Doubt(text, size - error >= rules.strong_correlation))
+            doubts.append(_Doubt(text, size - error >= rules.strong_correlation, is_of_design=True))
     low = [entry for entry in learned if _is_low(entry, rules.well_learned, rules)]
     if low:
         is_clear = any(_is_low(entry, rules.well_learned, rules, is_sure=True) for entry in low)
-        doubts.append(_Doubt(f"much of the prior's uncertainty is left about {_list(low)}", is_clear))
+        doubts.append(_Doubt(f"much of the prior's uncertainty is left about {_list(low)}", is_clear, is_of_design=True))
     return doubts
 
 
-def _list_misses(
-    learned: Sequence[_Learned], recovery: Mapping[str, Mapping[str, Score]], interval: float, rules: StatusRules
-) -> list[_Doubt]:
-    """What is learned, but is not the truth."""
+def _find_missed(covered: Mapping[str, Score], interval: float, rules: StatusRules) -> Status | None:
+    """The status of a design whose fits mostly find something else than the truth."""
+    missed = {
+        name: coverage
+        for name, coverage in covered.items()
+        if coverage.value < rules.min_coverage and is_low_coverage(coverage, interval, rules)
+    }
+    if not missed:
+        return None
+    shares = " and ".join(f"{name} in only {coverage.value:.0%}" for name, coverage in missed.items())
+    reason = (
+        f"{' and '.join(missed)} {'are' if len(missed) > 1 else 'is'} not learned: {interval:.0%} intervals hold the truth "
+        f"of {shares} of the data sets, so what the fit assumes does not suit these participants"
+    )
+    return Status(NOT_LEARNED, reason, True, is_of_design=False)
+
+
+def _list_misses(covered: Mapping[str, Score], interval: float, rules: StatusRules) -> list[_Doubt]:
+    """What is learned, but is not always the truth."""
     doubts = []
-    for entry in learned:
-        coverage = recovery[entry.name]["coverage"]
+    for name, coverage in covered.items():
         if math.isnan(coverage.value):
-            doubts.append(
-                _Doubt(f"the simulated participants have no true {entry.name} that it could be compared with", True)
-            )
+            doubts.append(_Doubt(f"the simulated participants have no true {name} that it could be compared with", True))
         elif is_low_coverage(coverage, interval, rules):
-            doubts.append(
-                _Doubt(f"{interval:.0%} intervals of {entry.name} hold the truth in only {coverage.value:.0%}", True)
-            )
+            doubts.append(_Doubt(f"{interval:.0%} intervals of {name} hold the truth in only {coverage.value:.0%}", True))
     return doubts
 
 
@@ -299,24 +277,24 @@ def _list_failures(summaries: xr.Dataset, rules: StatusRules) -> list[_Doubt]:
     return [_Doubt(f"{num_failed} of {num} fits failed, so this is about those participants who could be fitted", True)]
 
 
-def _is_low(entry: _Learned, limit: float, rules: StatusRules, *, is_sure: bool = False) -> bool:
+def _is_low(entry: Learned, limit: float, rules: StatusRules, *, is_sure: bool = False) -> bool:
     """Whether a contraction is below a limit, or may be."""
     margin = rules.num_errors * entry.contraction.mcse
     return entry.contraction.value < (limit - margin if is_sure else limit + margin)
 
 
-def _name_subject(learned: Sequence[_Learned], pairs: Sequence[_Pair]) -> str:
+def _name_subject(learned: Sequence[Learned], pairs: Sequence[Pair]) -> str:
     if not pairs:
         return " and ".join(entry.name for entry in learned)
     strongest = _strongest(pairs)
     return f"{strongest.first} and {strongest.second}"
 
 
-def _strongest(pairs: Sequence[_Pair]) -> _Pair:
+def _strongest(pairs: Sequence[Pair]) -> Pair:
     return max(pairs, key=lambda pair: abs(pair.correlation.value))
 
 
-def _list(entries: Sequence[_Learned]) -> str:
+def _list(entries: Sequence[Learned]) -> str:
     return " and ".join(f"{entry.name} (contraction {entry.contraction})" for entry in entries)
 
 

@@ -12,6 +12,7 @@ from designstudio.evaluate.power_words import warn_of_power
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import CONFOUNDED, NO_ANSWER, NOT_LEARNED, PARTLY, is_low_coverage
 from designstudio.metrics.comparison import ModelRecovery
+from designstudio.metrics.edges import list_at_end
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.paired import compare_rmse
 from designstudio.model.family import DEFAULT_FAMILY
@@ -47,7 +48,8 @@ def describe_status(evaluation: Evaluation) -> str:
         CONFOUNDED: f"; {_advise(evaluation)}",
         PARTLY: f"; {_advise(evaluation)} to go further",
     }
-    return f"{evaluation.design.name}: {status.reason}{advice.get(status.name, '')}."
+    helps = advice.get(status.name, "") if status.is_of_design else ""
+    return f"{evaluation.design.name}: {status.reason}{helps}."
 
 
 def _advise(evaluation: Evaluation) -> str:
@@ -118,9 +120,15 @@ def warn_about(evaluation: Evaluation) -> list[str]:
     """What a reader of any score of a design must know beforehand; empty if all is well."""
     warnings = []
     nominal, name = evaluation.study.interval, evaluation.design.name
+    at_end = list_at_end(evaluation.summaries)
     for quantity, scores in evaluation.recovery.items():
         coverage = scores["coverage"]
-        if is_low_coverage(coverage, nominal):
+        if is_low_coverage(coverage, nominal) and quantity in at_end:
+            warnings.append(
+                f"{name}: {quantity} of the participants lies at an end of its analysis prior, where equal-tailed intervals "
+                f"cannot hold it: its coverage of {coverage.value:.0%} says nothing about the fits."
+            )
+        elif is_low_coverage(coverage, nominal):
             warnings.append(
                 f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.value:.0%} "
                 f"(± {coverage.mcse:.0%}) of the data sets: what the fit assumes does not suit these participants."

@@ -77,7 +77,9 @@ def explain_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
     """Why the importance sampling of each data set cannot be used; empty where it can."""
     reasons = []
     for khat, ess in zip(check.khat, check.ess, strict=True):
-        if not khat < settings.max_khat:
+        if np.isinf(khat):
+            reasons.append("no importance draw reaches where the posterior is")
+        elif not khat < settings.max_khat:
             reasons.append(f"k-hat {khat:.2f} of the importance weights is not below {settings.max_khat:g}")
         elif ess < settings.min_ess:
             reasons.append(f"{ess:.0f} effective draws are fewer than {settings.min_ess:g}")

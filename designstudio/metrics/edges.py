@@ -9,11 +9,14 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from designstudio.metrics.monte_carlo import UNDEFINED, Score, score_mean, score_share
 
 ENDS = ("lower", "upper")
+# A truth that is this close to an end of the prior, as part of its range in logarithms, lies at it.
+AT_END = 0.005
 # Variables of the summaries; see `designstudio.evaluate.edges`.
 KEPT = (
     *("is_outside_prior", "is_in_tail", "is_outside_box", "is_belief_outside"),
@@ -94,6 +97,12 @@ class Edges:
         sentences = []
         for name, edges in self.parameters.items():
             sentences += _warn_about(name, edges, rules)
+            # Some actors see parameters by the beliefs to which they lead only: those may be inside although these are not.
+            if min(edges.outside_box.value, self.beliefs_outside.value) > rules.max_outside:
+                sentences.append(
+                    f"{name} of {edges.outside_box.value:.0%} of the participants lies outside of the range in which the "
+                    "actor was trained: their responses are simulated by extrapolation."
+                )
         if self.beliefs_outside.value > rules.max_outside:
             sentences.append(
                 f"some beliefs of {self.beliefs_outside.value:.0%} of the participants lie outside of the range in which "
@@ -130,6 +139,19 @@ def score_edges(summaries: xr.Dataset) -> Edges | None:
     return Edges(scores, score_share(arrays["is_belief_outside"].astype(bool)))
 
 
+def list_at_end(summaries: xr.Dataset) -> list[str]:
+    """Parameters whose truth lies, for most participants, at an end of the analysis prior: no interval can hold it there."""
+    if "prior_end" not in summaries:
+        return []
+    names = summaries["parameter"].values.tolist()
+    truth = summaries["truth"].sel(quantity=names).values
+    low, high = np.log(summaries["prior_end"].values).T
+    with np.errstate(invalid="ignore"):
+        from_end = np.minimum(np.log(truth) - low, high - np.log(truth))
+        is_at_end = (np.abs(from_end) <= AT_END * (high - low)).mean(axis=0) > 0.5
+    return [name for name, is_there in zip(names, is_at_end, strict=True) if is_there]
+
+
 def _warn_about(name: str, edges: ParameterEdges, rules: EdgeRules) -> list[str]:
     sentences = []
     low, high = edges.prior_ends
@@ -142,11 +164,6 @@ def _warn_about(name: str, edges: ParameterEdges, rules: EdgeRules) -> list[str]
         sentences.append(
             f"{name} of {edges.in_tail.value:.0%} of the participants lies in the far tail of its analysis prior: fits pull "
             "it towards the prior's middle."
-        )
-    if edges.outside_box.value > rules.max_outside:
-        sentences.append(
-            f"{name} of {edges.outside_box.value:.0%} of the participants lies outside of the range in which the actor was "
-            "trained: their responses are simulated by extrapolation."
         )
     for word, score, mass, end in zip(ENDS, edges.at_end, edges.prior_at_end, edges.prior_ends, strict=True):
         if score.value >= max(rules.min_mass, rules.times_prior * mass):

@@ -85,3 +85,11 @@ def test_a_truth_in_the_far_tail_of_the_prior_is_flagged():
     evaluation = evaluate_design(make_study(analysis=analysis), TWO_LEVELS, num_datasets=20, cache=NOWHERE)
     assert evaluation.edges.parameters["mu_0"].in_tail.value == 1.0
     assert any("mu_0 of 100% of the participants lies in the far tail" in s for s in evaluation.edges.list_warnings())
+
+
+def test_a_level_beyond_the_box_that_leads_to_beliefs_inside_is_no_extrapolation():
+    design = Design("far", (Condition("low", 45, {"sigma": 0.3}), Condition("high", 45, {"sigma": 1.5})), STIMULI)
+    evaluation = evaluate_design(make_study(), design, fidelity="information", num_datasets=20, cache=NOWHERE)
+    assert evaluation.edges.parameters["sigma[high]"].outside_box.value == 1.0
+    assert evaluation.edges.beliefs_outside.value == 0.0
+    assert not any("extrapolation" in sentence for sentence in evaluation.edges.list_warnings())

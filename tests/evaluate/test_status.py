@@ -45,7 +45,8 @@ def decide(contraction=(0.95, 0.95), correlation=0.0, *, error=0.0, coverage=0.9
         ("confounded", {"contraction": (0.2, 0.1), "correlation": -0.97}),
         ("partly", {"correlation": -0.9}),
         ("partly", {"contraction": (0.95, 0.6)}),
-        ("partly", {"coverage": 0.3}),
+        ("partly", {"coverage": 0.6}),
+        ("not learned", {"coverage": 0.3}),
         ("partly", {"coverage": math.nan}),
         ("partly", {"num_failed": 20}),
         ("no answer", {"num_failed": 60}),
@@ -176,3 +177,22 @@ def test_many_failed_fits_bound_coverage_and_power_in_table_json_and_words():
     assert "coverage, failed counted" in rows
     (sentence,) = [text for text in find_verdict([some]) if "5 of 100 fits failed" in text]
     assert "counted as misses or as hits, coverage of mu_0 is between" in sentence
+
+
+def test_fits_that_miss_the_truth_have_not_learned_it():
+    status = decide(coverage=0.1)
+    assert status.name == "not learned"
+    assert "94% intervals hold the truth of mu_0 in only 10%" in status.reason
+    # No other design would help.
+    assert not status.is_of_design
+
+
+def test_a_truth_at_an_end_of_its_prior_is_not_called_missed():
+    """No equal-tailed interval of a share holds 1, however well the share is known."""
+    population = Population({**{n: Constant(v) for n, v in TRUTH.items()}, "beta": Constant(1.0)})
+    evaluation = evaluate_design(make_study(population=population), TWO_LEVELS, cache=NOWHERE)
+    assert evaluation.recovery["beta"]["coverage"].value == 0
+    assert evaluation.status.name in ("partly", "told apart")
+    sentences = find_verdict([evaluation])
+    assert any("beta of the participants lies at an end of its analysis prior" in sentence for sentence in sentences)
+    assert not any("intervals of beta hold the truth in only" in sentence for sentence in sentences)

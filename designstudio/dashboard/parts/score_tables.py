@@ -100,9 +100,12 @@ def write_recovery(evaluations: Mapping[str, Evaluation]) -> str:
         if not several:
             rmse, contraction = first.recovery[name]["rmse"], first.recovery[name]["contraction"]
             confounding = first.identifiability.confounding.get(name)
-            cells += f"<td>{rmse.value / abs(value):.0%}</td><td>{_short(contraction, percent=True)}</td>"
+            relative = rmse.value / abs(value)
+            cells += (
+                f"<td>{'-' if math.isnan(relative) else f'{relative:.0%}'}</td><td>{_short(contraction, percent=True)}</td>"
+            )
             cells += f"<td>{'-' if confounding is None else _short(confounding)}</td>"
-        rows.append(f"<tr><td>{label.axis}</td><td>{value:.3g}</td>{cells}</tr>")
+        rows.append(f"<tr><td>{label.axis}</td><td>{'-' if math.isnan(value) else f'{value:.3g}'}</td>{cells}</tr>")
     failed = [
         f"{escaping.escape(label)}: {e.convergence.failed} of {e.num_datasets} fits failed"
         for label, e in evaluations.items()
