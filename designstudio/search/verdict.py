@@ -2,6 +2,7 @@
 
 from designstudio.metrics.monte_carlo import Score
 from designstudio.search.finalists import Verification
+from designstudio.search.job import get_plan
 from designstudio.search.ranking import Contender, Ranking, format_lead, list_dominating, read_power
 from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult
@@ -24,7 +25,7 @@ def describe_search(result: SearchResult) -> list[str]:
     if not verification.finalists:
         return [*sentences, "No design kept to all constraints: loosen them, widen the space or search for longer."]
     if verification.ranking is not None:
-        sentences += _describe_ranking(result.objectives[0], verification, verification.ranking)
+        sentences += _describe_ranking(result, verification, verification.ranking)
     else:
         sentences.append(f"{len(result.front)} designs are on the front: none is better in everything.")
         sentences += [_describe_dominance(result, verification, own) for own in verification.references]
@@ -47,9 +48,9 @@ def _describe_dominance(result: SearchResult, verification: Verification, own: C
     return f"On fresh data no finalist is better than {own.name} in everything, beyond the error."
 
 
-def _describe_ranking(objective: Objective, verification: Verification, ranking: Ranking) -> list[str]:
+def _describe_ranking(result: SearchResult, verification: Verification, ranking: Ranking) -> list[str]:
     """The winner, how far it is ahead of what it had to beat and of the next, and what must be known about it."""
-    winner = verification.winner
+    objective, winner = result.objectives[0], verification.winner
     excluded = [
         f"{contender.name} cannot win: {'; '.join(contender.breaks)}."
         for contender in verification.ranked
@@ -59,15 +60,16 @@ def _describe_ranking(objective: Objective, verification: Verification, ranking:
         return ["No design can be called best on fresh data.", *excluded]
     sentences = [f"The winner, {winner.name}: {format_design(describe_design(winner.design))}."]
     if ranking.to_beat is not None:
-        sentences.insert(0, _describe_contest(objective, verification, ranking))
+        sentences.insert(0, _describe_contest(result, verification, ranking))
     sentences.append(_describe_value(objective, winner))
     if ranking.best_finalist == winner.name:
         sentences += _describe_next(objective, ranking, len(verification.finalists))
     return [*sentences, *excluded, *winner.warnings]
 
 
-def _describe_contest(objective: Objective, verification: Verification, ranking: Ranking) -> str:
+def _describe_contest(result: SearchResult, verification: Verification, ranking: Ranking) -> str:
     """Whether a finalist beats the best of the study's own designs."""
+    objective = result.objectives[0]
     best, to_beat, lead = ranking.best_finalist, ranking.to_beat, ranking.lead
     own = "the best of the study's own designs" if len(verification.references) > 1 else "the study's own design"
     if best is None or lead is None:
@@ -75,9 +77,9 @@ def _describe_contest(objective: Objective, verification: Verification, ranking:
     difference = f"{objective.label} of {best} is {format_lead(objective, lead.score)}"
     if ranking.is_better:
         return f"{best} beats {to_beat}, {own}: {difference} on the same fresh data sets."
-    if lead.score.value < 0:
-        return f"Nothing beats {to_beat}, {own}: {difference}, and that is the best of the finalists."
-    return f"Nothing beats {to_beat}, {own}, within the error: {difference}, and that is the best of the finalists."
+    is_worse = lead._replace(score=Score(-lead.score.value, lead.score.mcse)).is_clear(get_plan(result.question).num_errors)
+    within = "" if is_worse else ", within the error"
+    return f"Nothing beats {to_beat}, {own}{within}: {difference}, and that is the best of the finalists."
 
 
 def _describe_value(objective: Objective, winner: Contender) -> str:
@@ -119,6 +121,7 @@ def _compare(winner: str, other: str, ratios: dict[str, Score]) -> str:
     worse = {name: ratio for name, ratio in ratios.items() if ratio.value + 2 * ratio.mcse < 1}
     same = [name for name in ratios if name not in better and name not in worse]
     parts = [f"smaller for {name} by a factor of {ratio}" for name, ratio in better.items()]
-    parts += [f"larger for {name} by {1 / ratio.value:.2f}" for name, ratio in worse.items()]
+    inverse = {name: Score(1 / ratio.value, ratio.mcse / ratio.value**2) for name, ratio in worse.items()}
+    parts += [f"larger for {name} by a factor of {ratio}" for name, ratio in inverse.items()]
     parts += [f"no different, within the error, for {', '.join(same)}"] if same else []
     return f"Against {other}, errors of {winner} are {'; '.join(parts)}."

@@ -63,7 +63,7 @@ def test_nothing_beats_the_studys_own_design_within_the_error_is_a_result_and_wi
     result = run([finalist(1, 0.1, seed=2), finalist(2, 0.11, seed=3)], [evaluate(PAPER, 0.1), evaluate(OTHER, 0.3)])
     ranking = result.verification.ranking
     assert (ranking.winner, ranking.to_beat, ranking.is_better) == ("paper", "paper", False)
-    assert "Nothing beats paper, the best of the study's own designs" in read(result)
+    assert "Nothing beats paper, the best of the study's own designs, within the error: RMSE" in read(result)
     assert add_best(result).designs[-1] == dataclasses.replace(PAPER, name="winner")
     write_search(result, tmp_path)
     text = (tmp_path / "winner.toml").read_text()
