@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: browser docs screenshots quickstart quickstart-results test checks lint types layers unit benchmark search paper calibration zoo clean
+.PHONY: browser docs screenshots quickstart quickstart-results test checks lint types layers unit benchmark search paper calibration answers zoo clean
 
 quickstart: $(VENV)/.installed
 	@COLUMNS=100 $(BIN)/designstudio evaluate studies/quickstart/study.toml
@@ -85,6 +85,12 @@ calibration: $(VENV)/.installed
 	for cost in quadratic absolute quadratic_effort asymmetric_quadratic inverted_gaussian linex absolute_effort; do \
 		$(BIN)/designstudio calibrate $$cost --datasets 1000 --out studies/calibration/results || exit 1; done
 	$(BIN)/python studies/calibration/summarize.py
+
+# Sentences that were wrong: what is said now, and what is true. About an hour.
+answers: $(VENV)/.installed-dev
+	$(BIN)/python studies/answers/model_recovery.py
+	PYTHONPATH=. $(BIN)/python studies/answers/random_studies.py
+	$(BIN)/python studies/answers/run.py
 
 # Train the actors that come with the package again. About three minutes.
 zoo: $(VENV)/.installed

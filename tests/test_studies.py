@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,15 @@ from pathlib import Path
 from designstudio.core.tables import read_csv
 
 ROOT = Path(__file__).parent.parent
+# Of these the programs serve other tests, too.
+SMALL_QUESTIONS = (
+    "power_one_level",
+    "equal_groups",
+    "all_fits_fail",
+    "information_seeds",
+    "information_gain",
+    "winner_by_noise",
+)
 
 
 def load(path):
@@ -44,3 +54,23 @@ def test_the_papers_numbers_stand_next_to_the_committed_ones():
     assert load(ROOT / "studies" / "paper" / "side_by_side.py").fill(text) == text, (
         "run python studies/paper/side_by_side.py"
     )
+
+
+def test_questions_that_were_once_answered_wrongly_are_asked_again_small():
+    answers = load(ROOT / "studies" / "answers" / "run.py")
+    said = {}
+    for name in SMALL_QUESTIONS:
+        row = answers.answer(name, answers.SMOKE)
+        assert list(row) == ["question", "said before", "said now", "true"]
+        assert not re.search(r"\bnan\b", row["said now"] + row["true"])
+        said[name] = row["said now"]
+    assert said["power_one_level"].count("without the effect 0.") == 2
+    assert "told apart" not in said["all_fits_fail"]
+    assert "Nothing beats mine" in said["winner_by_noise"]
+
+
+def test_the_tables_of_answers_are_the_committed_ones():
+    answers = load(ROOT / "studies" / "answers" / "run.py")
+    text = (ROOT / "studies" / "answers" / "README.md").read_text()
+    assert answers.fill(text) == text, "run python studies/answers/run.py"
+    assert {path.stem for path in (ROOT / "studies" / "answers").glob("*.toml")} == {*answers.QUESTIONS, "model_recovery"}
