@@ -57,7 +57,7 @@ def evaluate_design(
     check_designs(study, [design], fidelity=fidelity, num_datasets=num_datasets, block_size=cache.block_size)
     work = _summarize_blocks(study, design, fidelity, first, num_datasets, cache, progress)
 
-    made: list[tuple[Study, Design, xr.Dataset]] = []
+    made = [(study, design, work.summaries)]
 
     def summarize(other: Study, changed: Design) -> xr.Dataset:
         # Several goals may ask for the same participants.
@@ -69,7 +69,7 @@ def evaluate_design(
         )
         return made[-1][-1]
 
-    power = score_goals(study, design, work.summaries, summarize)
+    power = score_goals(study, design, summarize)
     return score_evaluation(
         study, design, fidelity, work.summaries, seconds=work.seconds, is_cached=work.is_cached, power=power
     )

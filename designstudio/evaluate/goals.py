@@ -1,7 +1,7 @@
 """The goals of a study, for one design: the chance that they are reached, with their effect and without it."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import xarray as xr
@@ -28,42 +28,53 @@ from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 SEED_OF_GROUP = 1_000_003
 
 
-def score_goals(
-    study: Study, design: Design, summaries: xr.Dataset, summarize: Callable[[Study, Design], xr.Dataset]
-) -> dict[str, PowerScore]:
+def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design], xr.Dataset]) -> dict[str, PowerScore]:
     """Chances to reach each goal, with its effect and without.
 
     Args:
         study: the question.
         design: one of its designs.
-        summaries: of the design's data sets.
-        summarize: gives the summaries of another population, or of a design with other values.
+        summarize: gives the summaries of a population, for a design.
     """
-    good, scores = keep_good(summaries), {}
+    scores = {}
     for goal in study.goals:
-        absence = remove_effect(study, design, goal)
-        second = keep_good(summarize(second_group(study, goal), design)) if goal.kind == GROUPS_DIFFER else None
-        without = None if absence.study is None else keep_good(summarize(absence.study, absence.design))
-        for label, name in label_quantities(goal, find_quantities(good, goal.quantity)).items():
-            present, absent = score_criterion(study, goal, design, name, good, second), None
-            if without is not None:
-                # Without their effect, single participants are others, and of two groups only the second is.
-                pair = (without, None) if second is None else (good, without)
-                absent = score_criterion(study, goal, design, name, *pair)
-            rule = describe_rule(study, goal, design)
-            scores[label] = PowerScore(*present, absent, absence.words, nominal_level(study, goal), goal.kind, rule)
+        absence, rule = remove_effect(study, design, goal), describe_rule(study, goal, design)
+        present, absent = (
+            [keep_good(summarize(*population)) for population in list_populations(study, design, goal, is_absent=is_absent)]
+            for is_absent in (False, True)
+        )
+        for name, label in label_goal(goal, find_quantities(present[0], goal.quantity)).items():
+            score = score_criterion(study, goal, design, name, *present)
+            without = score_criterion(study, goal, design, name, *absent) if absent else None
+            scores[label] = PowerScore(*score, without, absence.words, nominal_level(study, goal), goal.kind, rule)
     return scores
 
 
-def label_quantities(goal: Goal, names: list[str]) -> dict[str, str]:
-    """What tables call a goal: by its label, or by one label for each condition that its quantity has a value for."""
-    if len(names) == 1:
-        return {goal.label: names[0]}
-    return {goal.label.replace(goal.quantity, name, 1): name for name in names}
+def label_goal(goal: Goal, names: Sequence[str]) -> dict[str, str]:
+    """What tables call a goal, for each name that its quantity has: one, or one for each condition."""
+    return {names[0]: goal.label} if len(names) == 1 else {name: goal.label_of(name) for name in names}
+
+
+def find_power(goal: Goal, summaries: xr.Dataset, power: Mapping[str, PowerScore]) -> PowerScore:
+    """The power of a goal among that of all goals; of the first condition, if its quantity has a value for each."""
+    return power[next(iter(label_goal(goal, find_quantities(summaries, goal.quantity)).values()))]
+
+
+def list_populations(study: Study, design: Design, goal: Goal, *, is_absent: bool) -> list[tuple[Study, Design]]:
+    """Whom a goal is about: participants with its effect or without, and, if it compares groups, those of the second.
+
+    Empty if the effect cannot be absent.
+    """
+    absence = remove_effect(study, design, goal)
+    if is_absent and absence.study is None:
+        return []
+    if goal.kind == GROUPS_DIFFER:
+        return [(study, design), (second_group(study, None if is_absent else goal), design)]
+    return [(absence.study, absence.design)] if is_absent and absence.study is not None else [(study, design)]
 
 
 def score_criterion(
-    study: Study, goal: Goal, design: Design, name: str, good: xr.Dataset, second: xr.Dataset | None
+    study: Study, goal: Goal, design: Design, name: str, good: xr.Dataset, second: xr.Dataset | None = None
 ) -> Score:
     """The chance to reach a goal: of participants with good fits, and of a second group for a goal that compares groups."""
     return Power().score(sample_quantity(good, name), build_criterion(study, goal, design, name, second))
@@ -126,7 +137,7 @@ def second_group(study: Study, goal: Goal | None = None) -> Study:
     """The same study with participants of a goal's second group, or with other participants of the first group's kind."""
     population = study.population
     changed = {**population.priors, **({} if goal is None else goal.group)}
-    return study.replace(population=population.replace(priors=changed), seed=study.seed + SEED_OF_GROUP, goals=())
+    return study.replace(population=population.replace(priors=changed), seed=study.seed + SEED_OF_GROUP)
 
 
 def build_criterion(study: Study, goal: Goal, design: Design, name: str, second: xr.Dataset | None) -> AbstractCriterion:

@@ -82,7 +82,10 @@ def pair_study(study: Study, simulated: str, fitted: str) -> Study:
         per_condition=tuple(name for name in study.analysis.per_condition if name in of_fitted),
         shared=tuple(name for name in study.analysis.shared if name in of_fitted),
     )
-    return study.replace(cost=fitted, population=population, analysis=analysis, goals=(), quantities=())
+    # A search may be for goals, and these may be about parameters of another cost.
+    return dataclasses.replace(
+        study, cost=fitted, population=population, analysis=analysis, goals=(), quantities=(), search=None
+    )
 
 
 def compare_pair(

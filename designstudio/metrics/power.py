@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from designstudio.metrics.base import GOAL, LARGER, AbstractMetric, Statistic
+from designstudio.metrics.base import GOAL, LARGER, SMALLER, AbstractMetric, Statistic
 from designstudio.metrics.monte_carlo import UNDEFINED, Score, Weights, score_jackknife, score_share, weighted_mean
 from designstudio.metrics.samples import QuantitySample
 
@@ -178,6 +178,19 @@ class Power(AbstractMetric):
     def score(self, sample: QuantitySample, criterion: AbstractCriterion) -> Score:
         """The chance."""
         return criterion.score(sample)
+
+
+class FalsePositives(AbstractMetric):
+    """Chance that a goal is reached although its effect is absent."""
+
+    name = "when_absent"
+    label = "power when absent"
+    symbol = "power without the effect"
+    explanation = "chance that a goal is reached by the same participants without its effect: the false-positive rate"
+    caveat = "is known for effects that a parameter or a second group has, not for quantities nor for narrow intervals"
+    scope = GOAL
+    direction = SMALLER
+    number_format = ".0%"
 
 
 def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> Float[np.ndarray, "..."]:

@@ -23,7 +23,7 @@ from designstudio.metrics.posterior.confounding import Confounding
 from designstudio.metrics.posterior.correlation import Correlation
 from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.posterior.remaining import Remaining
-from designstudio.metrics.power import Power
+from designstudio.metrics.power import FalsePositives, Power
 from designstudio.metrics.quantity.bias import Bias
 from designstudio.metrics.quantity.concordance import Concordance
 from designstudio.metrics.quantity.contraction import Contraction
@@ -57,6 +57,7 @@ METRICS: Registry[AbstractMetric] = Registry(
             Remaining(),
             InformationGain(),
             Power(),
+            FalsePositives(),
             Failed(),
             Minutes(),
             Hours(),

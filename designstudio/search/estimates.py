@@ -41,7 +41,7 @@ def estimate_objective(
         objective: which one.
         study: the question.
         design: of which.
-        summaries: of its data sets.
+        summaries: of the data sets that the objective is about: of participants without the effect, for false positives.
         second: summaries of a goal's second group, for the power to tell groups apart.
     """
     metric, is_good = objective.metric, summaries["is_good"].values
@@ -74,6 +74,6 @@ def _build_statistic(
     if isinstance(metric, AbstractPosteriorMetric):
         shape = shape_posteriors(good, list_prior_parameters(study), list_cost_parameters(study))
         return metric.statistic(shape.select_prior_and_cost() if objective.of == (PRIOR_COST,) else shape)
-    goal = study.goals[objective.goal or 0]
+    goal = study.find_goal(objective)
     name = find_quantities(good, goal.quantity)[0]
     return Power().statistic(sample_quantity(good, name), build_criterion(study, goal, design, name, second))

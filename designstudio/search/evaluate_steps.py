@@ -10,14 +10,14 @@ import xarray as xr
 from designstudio.core.configuration import Programs, count_programs
 from designstudio.evaluate.evaluate_design import join_blocks
 from designstudio.evaluate.fidelities import summarize_datasets
-from designstudio.evaluate.goals import second_group
+from designstudio.evaluate.goals import list_populations
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import FalsePositives
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import measure_design
 from designstudio.search.race import PartialResult
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
-from designstudio.study.goals import GROUPS_DIFFER
 
 NUM_DIGITS = 7
 
@@ -48,19 +48,15 @@ def evaluate_steps(
     """Evaluate a design block by block, as long as `goes_on` says so; returns the last step."""
     objectives, started, before = list_objectives(study), time.monotonic(), count_programs()
     all_objectives = list_all_objectives(study)
-    blocks: list[xr.Dataset] = []
-    of_groups: dict[int, list[xr.Dataset]] = {goal: [] for goal in list_group_goals(study, all_objectives)}
+    populations = Populations(study, design, all_objectives)
     for first in range(0, num_datasets, block_size):
         wanted = min(block_size, num_datasets - first)
-        blocks.append(summarize_datasets(study, design, fidelity, first=first, num_datasets=wanted))
-        for goal, others in of_groups.items():
-            group = second_group(study, study.goals[goal])
-            others.append(summarize_datasets(group, design, fidelity, first=first, num_datasets=wanted))
-        summaries = join_blocks(blocks)
+        populations.add_block(fidelity, first, wanted)
         estimates = {
-            objective: estimate_objective(objective, study, design, summaries, _join_group(of_groups, objective))
+            objective: estimate_objective(objective, study, design, *populations.join(objective))
             for objective in all_objectives
         }
+        summaries = populations.join()[0]
         partial = PartialResult(
             tuple(np.round(estimates[o].pseudo_values, NUM_DIGITS) for o in objectives if not o.is_of_design),
             tuple(o.orient(measure_design(o, design)) for o in objectives if o.is_of_design),
@@ -84,15 +80,36 @@ def list_all_objectives(study: Study) -> list[Objective]:
     return list(dict.fromkeys([*list_objectives(study), *(c.objective for c in study.search.all_constraints)]))
 
 
-def list_group_goals(study: Study, objectives: Sequence[Objective]) -> list[int]:
-    """Places of goals whose power needs a second group of participants."""
-    return [o.goal for o in objectives if o.goal is not None and study.goals[o.goal].kind == GROUPS_DIFFER]
+class Populations:
+    """Data sets of everybody whom objectives are about: the study's participants, second groups, those without an effect."""
+
+    def __init__(self, study: Study, design: Design, objectives: Sequence[Objective]) -> None:
+        self._asked: list[tuple[Study, Design]] = [(study, design)]
+        self._places: dict[Objective, list[int]] = {}
+        for objective in objectives:
+            self._places[objective] = [self._find(*population) for population in _list_asked(study, design, objective)]
+        self._blocks: list[list[xr.Dataset]] = [[] for _ in self._asked]
+
+    def _find(self, study: Study, design: Design) -> int:
+        if (study, design) not in self._asked:
+            self._asked.append((study, design))
+        return self._asked.index((study, design))
+
+    def add_block(self, fidelity: str, first: int, num_datasets: int) -> None:
+        """Simulate and summarize more data sets of everybody."""
+        for (study, design), blocks in zip(self._asked, self._blocks, strict=True):
+            blocks.append(summarize_datasets(study, design, fidelity, first=first, num_datasets=num_datasets))
+
+    def join(self, objective: Objective | None = None) -> list[xr.Dataset]:
+        """Summaries that an objective is estimated from, of one population or of two; by default the study's."""
+        return [join_blocks(self._blocks[place]) for place in ([0] if objective is None else self._places[objective])]
 
 
-def _join_group(of_groups: Mapping[int, list[xr.Dataset]], objective: Objective) -> xr.Dataset | None:
-    """Summaries of the second group that an objective needs, if it needs one."""
-    blocks = [] if objective.goal is None else of_groups.get(objective.goal, [])
-    return join_blocks(blocks) if blocks else None
+def _list_asked(study: Study, design: Design, objective: Objective) -> list[tuple[Study, Design]]:
+    if not objective.is_of_goal:
+        return [(study, design)]
+    is_absent = isinstance(objective.metric, FalsePositives)
+    return list_populations(study, design, study.find_goal(objective), is_absent=is_absent)
 
 
 def scores_as_json(scores: Mapping[Objective, Score]) -> dict[str, dict[str, float | None]]:

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from designstudio.evaluate.goals import find_power
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import TOLD_APART
 from designstudio.evaluate.verdict import describe_status, warn_about
 from designstudio.metrics.monte_carlo import FEWEST, UNDEFINED, Score
-from designstudio.metrics.power import PowerScore
+from designstudio.metrics.power import FalsePositives, PowerScore
 from designstudio.search.estimates import estimate_objective, list_objectives
 from designstudio.search.feasible import measure_design
 from designstudio.search.job import get_plan
@@ -152,24 +153,29 @@ def build_contender(question: Study, evaluation: Evaluation, candidate: Candidat
         if not over <= plan.num_errors * (score.mcse if math.isfinite(score.mcse) else 0.0):
             breaks.append(f"it breaks the constraint '{constraint.label}'")
     for objective in list_objectives(question):
-        power = read_power(objective, evaluation)
-        if power is not None and _comes_from_prior(power):
-            found = f"{power.present}, and {power.when_absent} without the effect"
-            breaks.append(f"its {objective.label} comes from the prior ({found})")
+        power = read_power(objective, question, evaluation)
+        doubt = "" if power is None else _doubt_power(power)
+        breaks += [f"its {objective.label} {doubt}"] if doubt else []
     return Contender(evaluation, read_fresh(question, evaluation), tuple(breaks), candidate)
 
 
-def read_power(objective: Objective, evaluation: Evaluation) -> PowerScore | None:
-    """The power of a design, with its false-positive rate, if that is what the objective is about."""
-    # The evaluation has simulated what the goal needs, second group included.
-    return None if objective.goal is None else list(evaluation.power.values())[objective.goal]
+def _doubt_power(power: PowerScore) -> str:
+    """Why a design cannot win by its power; empty if it can, or if nobody knows its false-positive rate."""
+    absent = power.when_absent
+    if power.kind != EXCLUDES or absent is None or math.isnan(absent.value) or math.isnan(power.value):
+        return ""
+    found = f"({power.present}, and {absent} without the effect)"
+    if power.errs_too_often:
+        return f"comes from the prior {found}"
+    return "" if power.is_more_than_absent else f"is not clearly more than without the effect {found}"
 
 
-def _comes_from_prior(power: PowerScore) -> bool:
-    """Whether intervals exclude a value as often, or too often, where there is nothing to find."""
-    if power.kind != EXCLUDES or power.when_absent is None or math.isnan(power.when_absent.value):
-        return False
-    return power.errs_too_often or not power.is_more_than_absent
+def read_power(objective: Objective, question: Study, evaluation: Evaluation) -> PowerScore | None:
+    """The power of a design, with its false-positive rate, if the objective is of a goal."""
+    if not objective.is_of_goal:
+        return None
+    # The evaluation has simulated everybody that the goal takes.
+    return find_power(question.find_goal(objective), evaluation.summaries, evaluation.power)
 
 
 def read_fresh(question: Study, evaluation: Evaluation) -> dict[str, Score]:
@@ -181,9 +187,9 @@ def read_objective(objective: Objective, question: Study, evaluation: Evaluation
     """The value of an objective for a design that was evaluated."""
     if objective.is_of_design:
         return Score(measure_design(objective, evaluation.design), 0.0)
-    power = read_power(objective, evaluation)
+    power = read_power(objective, question, evaluation)
     if power is not None:
-        return power.present
+        return (power.when_absent or UNDEFINED) if objective.score == FalsePositives.name else power.present
     return estimate_objective(objective, question, evaluation.design, evaluation.summaries).score
 
 
@@ -227,8 +233,9 @@ def _find_behind(question: Study, objective: Objective, winner: Contender | None
 
 def estimate_lead(question: Study, objective: Objective, first: Contender, second: Contender) -> Lead:
     """How far the first design is ahead of the second, paired by data set where the objective allows it."""
-    if objective.goal is not None and question.goals[objective.goal].kind == GROUPS_DIFFER:
-        # Power of a test of groups is no sum over data sets of one group.
+    is_of_others = objective.is_of_goal and question.find_goal(objective).kind == GROUPS_DIFFER
+    if is_of_others or objective.score == FalsePositives.name:
+        # Neither the power of a test of groups nor false positives are sums over the data sets of the study's participants.
         ours, theirs = (c.fresh[objective.label] for c in (first, second))
         difference = objective.orient(theirs.value) - objective.orient(ours.value)
         return Lead(Score(difference, math.hypot(ours.mcse, theirs.mcse)), first.evaluation.num_datasets)

@@ -90,7 +90,7 @@ def write_record(
     worker: str, beaten_by: int | None,
 ) -> None:  # fmt: skip
     """Keep what a candidate has shown with the candidate itself."""
-    exceeds = {c.label: c.exceed(step.scores[c.objective].value) for c in constraints}
+    exceeds = {c.label: c.exceed(*step.scores[c.objective]) for c in constraints}
     # What has no value, because too few fits worked, keeps to no constraint.
     exceeds = {label: over if math.isfinite(over) else 1e9 for label, over in exceeds.items()}
     trial.set_user_attr(

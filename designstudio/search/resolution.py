@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from designstudio.errors import StudioError
-from designstudio.evaluate.fidelities import summarize_datasets
 from designstudio.search.designs import Parameters
 from designstudio.search.estimates import estimate_objective, list_objectives
+from designstudio.search.evaluate_steps import Populations
 from designstudio.search.feasible import find_design
 from designstudio.search.job import get_plan
 from designstudio.search.race import PseudoValues
@@ -111,9 +111,11 @@ def predict_resolution(question: Study, starts: Sequence[Parameters]) -> tuple[R
     for design in designs:
         if design is None:
             continue
+        populations = Populations(question, design, objectives)
         try:
-            summaries = summarize_datasets(question, design, "information", first=0, num_datasets=plan.num_datasets)
+            populations.add_block("information", 0, plan.num_datasets)
         except StudioError:
             return ()
-        values.append([estimate_objective(o, question, design, summaries).pseudo_values for o in objectives])
+        found = [estimate_objective(o, question, design, *populations.join(o)) for o in objectives]
+        values.append([estimate.pseudo_values for estimate in found])
     return estimate_resolution(objectives, plan, values) if len(values) > 1 else ()

@@ -6,7 +6,7 @@ from designstudio.search.job import get_plan
 from designstudio.search.ranking import Contender, Ranking, format_lead, list_dominating, read_power
 from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult
-from designstudio.study import Objective
+from designstudio.study import Objective, Study
 from designstudio.study.design.description import describe_design, format_design
 
 
@@ -61,7 +61,7 @@ def _describe_ranking(result: SearchResult, verification: Verification, ranking:
     sentences = [f"The winner, {winner.name}: {format_design(describe_design(winner.design))}."]
     if ranking.to_beat is not None:
         sentences.insert(0, _describe_contest(result, verification, ranking))
-    sentences.append(_describe_value(objective, winner))
+    sentences.append(_describe_value(result.question, objective, winner))
     if ranking.best_finalist == winner.name:
         sentences += _describe_next(objective, ranking, len(verification.finalists))
     return [*sentences, *excluded, *winner.warnings]
@@ -82,10 +82,10 @@ def _describe_contest(result: SearchResult, verification: Verification, ranking:
     return f"Nothing beats {to_beat}, {own}{within}: {difference}, and that is the best of the finalists."
 
 
-def _describe_value(objective: Objective, winner: Contender) -> str:
+def _describe_value(question: Study, objective: Objective, winner: Contender) -> str:
     """The objective on fresh data, and how much the search flattered it."""
     fresh, num = winner.fresh[objective.label], winner.evaluation.num_datasets
-    power = read_power(objective, winner.evaluation)
+    power = read_power(objective, question, winner.evaluation)
     absent = "" if power is None or power.when_absent is None else f", and {power.when_absent} without the effect,"
     text = f"Its {objective.label} is {fresh}{absent} on {num} fresh data sets"
     if winner.candidate is None:

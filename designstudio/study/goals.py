@@ -1,7 +1,7 @@
 """What a study should achieve: goals, whose chance of being reached is the study's power."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.priors import AbstractPrior
@@ -25,6 +25,7 @@ class Goal:
             no interval of a posterior ever reaches the very end of its prior.
         width: for `narrower`.
         group: for `groups-differ`, parameters of the second group where it differs from the population.
+        name: how tables, files and searches call it; by default its kind and quantity in a few words.
     """
 
     kind: str
@@ -34,10 +35,13 @@ class Goal:
     margin_at_end: float = MARGIN_AT_END
     width: float | None = None
     group: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("goal", self.kind, KINDS)
+        if not self.name.isprintable() or self.name != self.name.strip() or self.name.isdecimal():
+            raise StudioError(f"The name of a goal is words in one line, such as 'effort', but {self.name!r} was given.")
         needs_width, needs_group = self.kind == NARROWER, self.kind == GROUPS_DIFFER
         if needs_width != (self.width is not None):
             raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_width else 'takes no'} width.")
@@ -54,12 +58,26 @@ class Goal:
 
     @property
     def label(self) -> str:
-        """A few words for a table."""
+        """The name, or a few words for a table."""
+        if self.name:
+            return self.name
         if self.kind == EXCLUDES:
             return f"{self.quantity} is not {'neutral' if self.value is None else f'{self.value:g}'}"
         if self.kind == NARROWER:
             return f"{self.quantity} within {self.width:g}"
         return f"groups differ in {self.quantity}"
+
+    def label_of(self, quantity: str) -> str:
+        """The label of a goal whose quantity has a value for each condition, for one of them."""
+        return f"{self.name} ({quantity})" if self.name else self.label.replace(self.quantity, quantity, 1)
+
+    def has_effect(self, simulated: Collection[str]) -> bool:
+        """Whether it is about an effect that could be absent.
+
+        Args:
+            simulated: names of the parameters of simulated participants.
+        """
+        return self.kind == GROUPS_DIFFER or (self.kind == EXCLUDES and self.quantity in simulated)
 
     def __str__(self) -> str:
         if self.kind == EXCLUDES:

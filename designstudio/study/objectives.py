@@ -1,10 +1,12 @@
 """What a search makes small or large, and what it must keep within bounds: metrics, and what they are of."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics import AbstractDesignMetric, AbstractMetric, AbstractPosteriorMetric, get_metric
 from designstudio.metrics.base import GOAL, PART_NAMES, QUANTITY
+from designstudio.metrics.power import CLEARLY, FalsePositives
 from designstudio.metrics.registry import list_objective_names
 
 
@@ -15,8 +17,8 @@ class Objective:
     Attributes:
         score: name of a metric with a better and a worse; see `designstudio.metrics.registry`.
         of: for metrics of a quantity one or more quantities (of several, the geometric mean where they are sizes, else the
-            mean); for metrics of all parameters `prior_cost` or `all`, for those of a goal its number, by default the
-            first of these; nothing for metrics of the whole design.
+            mean); for metrics of all parameters `prior_cost` or `all`, for those of a goal its name (or its number, counted
+            from 1), by default the first of these; nothing for metrics of the whole design.
     """
 
     score: str
@@ -56,16 +58,16 @@ class Objective:
         return isinstance(self.metric, AbstractDesignMetric)
 
     @property
-    def goal(self) -> int | None:
-        """Place of the goal that it is of, if it is of one."""
-        return int((self.of or ("1",))[0]) - 1 if self.metric.scope == GOAL else None
+    def is_of_goal(self) -> bool:
+        """Whether it is of a goal."""
+        return self.metric.scope == GOAL
 
     @property
     def label(self) -> str:
         """A few words for a table."""
         symbol = self.metric.symbol
-        if self.goal is not None:
-            return f"{symbol}, goal {self.goal + 1}"
+        if self.is_of_goal and self.of:
+            return f"{symbol}: {self.of[0]}"
         return symbol if not self.of else f"{symbol} of {', '.join(PART_NAMES.get(name, name) for name in self.of)}"
 
     def orient(self, value: float) -> float:
@@ -73,8 +75,27 @@ class Objective:
         return -value if self.is_larger_better else value
 
     def complete(self) -> "Objective":
-        """The same, saying what it is of where that is understood."""
-        return Objective(self.score, self.of or default_part(self.score))
+        """The same, saying what it is of where that is understood without the study."""
+        return Objective(self.score, self.of or list_parts(self.metric)[:1])
+
+    def name_goal(self, goals: Sequence[str]) -> "Objective":
+        """The same, with the name of its goal in place of its number, or of nothing for the first.
+
+        Raises:
+            StudioError: if there is no such goal.
+        """
+        if not self.is_of_goal:
+            return self
+        if not goals:
+            raise StudioError("The study has no goals, so there is no power to search for: add [[goals]].")
+        given = (self.of or ("1",))[0]
+        if given in goals:
+            return Objective(self.score, (given,))
+        if not given.isdecimal():
+            raise UnknownNameError("goal", given, goals)
+        if not 1 <= int(given) <= len(goals):
+            raise StudioError(f"There is no goal number {given}: the study has {len(goals)}.")
+        return Objective(self.score, (goals[int(given) - 1],))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +110,14 @@ class Constraint:
         if self.at_most is None and self.at_least is None:
             raise StudioError(f"The constraint on {self.objective.label} needs at_most = ... or at_least = ....")
 
-    def exceed(self, value: float) -> float:
-        """By how much a value breaks the constraint; 0 or less if it does not."""
+    def exceed(self, value: float, mcse: float = 0.0) -> float:
+        """By how much a value breaks the constraint; 0 or less if it does not.
+
+        Args:
+            value: of the metric.
+            mcse: its error; a false-positive rate is granted `CLEARLY` many, for few data sets cannot tell 5 % from 8 %.
+        """
+        value -= CLEARLY * mcse if isinstance(self.objective.metric, FalsePositives) else 0.0
         over = -float("inf") if self.at_most is None else value - self.at_most
         under = -float("inf") if self.at_least is None else self.at_least - value
         return max(over, under)
@@ -106,9 +133,3 @@ class Constraint:
 def list_parts(metric: AbstractMetric) -> tuple[str, ...]:
     """Which of all parameters a metric may be of; empty if there is no choice."""
     return metric.parts if isinstance(metric, AbstractPosteriorMetric) else ()
-
-
-def default_part(score: str) -> tuple[str, ...]:
-    """What a score is of, if nothing is said."""
-    metric = get_metric(score)
-    return ("1",) if metric.scope == GOAL else list_parts(metric)[:1]

@@ -15,6 +15,7 @@ from designstudio.model.costs import get_cost
 from designstudio.study.analysis import Analysis
 from designstudio.study.design import Design
 from designstudio.study.goals import Goal
+from designstudio.study.objectives import Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
 from designstudio.study.search_plan import SearchPlan
@@ -102,6 +103,14 @@ class Study:
                 raise StudioError(f"The quantity {quantity.name!r} is called like a parameter: give it another name.")
         for goal in self.goals:
             self._check_goal(goal, [*names, *(quantity.name for quantity in self.quantities)])
+        _refuse_repeated("goal", [goal.label for goal in self.goals])
+        self._name_goals([parameter.name for parameter in simulated.all_parameters])
+
+    def _name_goals(self, simulated: list[str]) -> None:
+        """A search for goals has their names, also where older files have their numbers, and limits to false positives."""
+        if self.search is not None:
+            named = self.search.name_goals({goal.label: goal.has_effect(simulated) for goal in self.goals})
+            object.__setattr__(self, "search", named)
 
     def check_values(self, design: Design) -> None:
         """Refuse a design, which need not be one of the study's own, whose values of parameters cannot be computed with.
@@ -144,6 +153,15 @@ class Study:
         if actor.cost.name != cost:
             raise StudioError(f"The actor {self.actor!r} was trained for {actor.cost.name!r}, not for {cost!r}.")
         return actor
+
+    def find_goal(self, objective: Objective) -> Goal:
+        """The goal that an objective is of; by default the first.
+
+        Raises:
+            StudioError: if there is no such goal.
+        """
+        (label,) = objective.name_goal([goal.label for goal in self.goals]).of
+        return next(goal for goal in self.goals if goal.label == label)
 
     def design(self, name: str) -> Design:
         """The design called `name`."""

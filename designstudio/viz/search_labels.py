@@ -38,8 +38,7 @@ def label_objective(objective: Objective, study: Study) -> QuantityLabel:
     metric = objective.metric
     if metric.scope != QUANTITY:
         # What it is of, if there is a choice, else the words that an axis has room for.
-        is_chosen = objective.of or objective.goal is not None
-        return QuantityLabel(objective.label if is_chosen else metric.label, metric.unit)
+        return QuantityLabel(objective.label if objective.of else metric.label, metric.unit)
     own = {quantity.name: QuantityLabel(quantity.name, quantity.unit) for quantity in study.quantities}
     labels = [own.get(name) or label_parameter(name, study.cost) for name in objective.of]
     *first, last = [label.symbol for label in labels]

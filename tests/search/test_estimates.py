@@ -11,6 +11,7 @@ from designstudio.metrics.paired import compare_rmse
 from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.model.priors import Constant, Uniform
 from designstudio.search.estimates import estimate_objective, list_objectives
+from designstudio.search.evaluate_steps import Populations
 from designstudio.study import Analysis, Goal, Known, Objective
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
 
@@ -102,3 +103,23 @@ def test_the_default_objective_is_information_on_prior_and_cost_where_both_are_u
     assert list_objectives(make_study())[0] == Objective("information_gain", ("prior_cost",))
     known = Analysis(known={"sigma": Known(), "beta": Known()})
     assert list_objectives(make_study(analysis=known))[0] == Objective("information_gain", ("all",))
+
+
+def test_false_positives_are_those_of_the_evaluation(study, evaluation):
+    for goal in (GOALS[0], GOALS[2]):
+        design = dataclasses.replace(TWO_LEVELS, num_participants=3)
+        objective = Objective("when_absent", (goal.label,))
+        populations = Populations(study, design, [objective])
+        populations.add_block("information", 0, 64)
+        estimate = estimate_objective(objective, study, design, *populations.join(objective))
+        whole = evaluate_design(study, design, fidelity="information", num_datasets=64, cache=BlockCache(None))
+        assert estimate.score.value == pytest.approx(whole.power[goal.label].when_absent.value)
+
+
+def test_several_objectives_share_participants(study):
+    names = (Objective("power"), Objective("when_absent"), Objective("rmse", ("beta",)), Objective("power", ("2",)))
+    populations = Populations(study, TWO_LEVELS, names)
+    populations.add_block("information", 0, 64)
+    assert len(populations._blocks) == 2
+    assert populations.join(names[0])[0].identical(populations.join(names[2])[0])
+    assert not populations.join(names[0])[0].identical(populations.join(names[1])[0])

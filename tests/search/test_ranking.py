@@ -132,7 +132,8 @@ def power_of(value, absent):
 
 
 def search_for_power(finalists, references):
-    question = make_study((POWER,)).replace(goals=(Goal("excludes", "beta"),))
+    question = make_study((RMSE,)).replace(goals=(Goal("excludes", "beta"),))
+    question = question.replace(search=dataclasses.replace(question.search, objectives=(POWER,)))
     return run(finalists, references, question)
 
 

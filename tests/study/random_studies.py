@@ -43,7 +43,7 @@ def make_random_study(seed):
     known = {name: make_known(rng) for name in some(rng, names[:3])}
     free = [name for name in names if name not in known]
     scored = [*free, *(quantity.name for quantity in quantities)]
-    goals = tuple(make_goal(rng, scored, simulated) for _ in range(rng.integers(4)))
+    goals = tuple({g.label: g for g in (make_goal(rng, scored, simulated) for _ in range(rng.integers(4)))}.values())
     per_condition = tuple(some(rng, free))
     return Study(
         fitted.name,
@@ -71,7 +71,7 @@ def make_random_study(seed):
         num_datasets=int(rng.integers(10, 1000)),
         interval=float(rng.uniform(0.5, 0.99)),
         seed=int(rng.integers(2**31 - 1)),
-        search=make_search(rng, simulated, scored, len(goals)) if rng.random() < 0.7 else None,
+        search=make_search(rng, simulated, scored, [goal.label for goal in goals]) if rng.random() < 0.7 else None,
     )
 
 
@@ -114,7 +114,7 @@ def make_goal(rng, names, simulated):
     if kind == "excludes":
         return Goal(kind, quantity, value=float(rng.normal()), margin=choose(rng, (None, 0.0, float(rng.random()))))
     if kind == "narrower":
-        return Goal(kind, quantity, width=float(rng.random() + 0.01))
+        return Goal(kind, quantity, width=float(rng.random() + 0.01), name=choose(rng, ("", "a precise estimate")))
     priors = {p.name: make_prior(rng, p, has_constants=True) for p in some(rng, simulated.all_parameters)}
     return Goal(kind, quantity, group=priors or {"mu_0": Constant(1.0)})
 
@@ -185,26 +185,27 @@ def make_space(rng, simulated):
     return Space(variables, parameter.name, level, seconds)
 
 
-def make_objective(rng, names, num_goals):
-    kind = choose(rng, ("recovery", "information", "whole", "design", *(["power"] if num_goals else [])))
+def make_objective(rng, names, goals):
+    kind = choose(rng, ("recovery", "information", "whole", "design", *(["power"] if goals else [])))
     if kind == "recovery":
         return Objective(choose(rng, OF_QUANTITIES), tuple(some(rng, names)) or (names[0],))
     if kind == "information":
         return Objective(choose(rng, ("information_gain", "confounding")), choose(rng, (("prior_cost",), ("all",), ())))
     if kind == "power":
-        return Objective("power", choose(rng, ((), (str(int(rng.integers(1, num_goals + 1))),))))
+        number = str(int(rng.integers(1, len(goals) + 1)))
+        return Objective("power", choose(rng, ((), (number,), (choose(rng, goals),)))).name_goal(goals)
     return Objective(choose(rng, ("remaining", "failed") if kind == "whole" else OF_DESIGN))
 
 
-def make_search(rng, simulated, names, num_goals):
-    objectives = tuple(dict.fromkeys(make_objective(rng, names, num_goals) for _ in range(rng.integers(3))))
+def make_search(rng, simulated, names, goals):
+    objectives = tuple(dict.fromkeys(make_objective(rng, names, goals) for _ in range(rng.integers(3))))
     if objectives and all(objective.is_of_design for objective in objectives):
         objectives = ()
     ends = ({"at_most": float(rng.random())}, {"at_least": float(rng.random())}, {"at_most": 3, "at_least": 1.5})
     return SearchPlan(
         make_space(rng, simulated),
         objectives,
-        tuple(Constraint(make_objective(rng, names, num_goals), **choose(rng, ends)) for _ in range(rng.integers(3))),
+        tuple(Constraint(make_objective(rng, names, goals), **choose(rng, ends)) for _ in range(rng.integers(3))),
         sampler=choose(rng, SAMPLERS),
         fidelity=choose(rng, FIDELITIES),
         num_datasets=int(rng.integers(16, 200)),

@@ -116,11 +116,12 @@ def read_document(root: Entry, folder: Path) -> Study:
         values[key] = SECTIONS[key].describe(context).read(top[key])
         if key in ("quantities", "goals", "stimuli"):
             context = dataclasses.replace(context, **{key: values[key]})
-    first = {name: values[name] for name in ("cost", "designs", "population", "search") if name in values}
+    first = {name: values[name] for name in ("cost", "designs", "population") if name in values}
+    bare = {} if "designs" in top else {"search": dataclasses.replace(values["search"], objectives=(), constraints=())}
     with top["designs" if "designs" in top else "search"].explain():
-        study = Study(**{"designs": (), **first})
-    # One at a time: what the study refuses is then known to stand under this key.
-    for key in [key for key in top if key not in first and key != "stimuli"]:
+        study = Study(**{"designs": (), **first, **bare})
+    # One at a time: what the study refuses is then known to stand under this key. The search may be for the study's goals.
+    for key in sorted((key for key in top if key not in first and key != "stimuli"), key="search".__eq__):
         name = settings[key].name if key in settings else key
         with top[key].explain():
             study = dataclasses.replace(study, **{name: values[name]})

@@ -124,15 +124,15 @@ def variable_kind(value: Kind, check: Callable[[Entry, Variable], None], *, is_w
 
 
 def part_kind(context: Context, score: str) -> Kind:
-    """What a score is of: quantities, all parameters or those of prior and cost, or a goal's number."""
+    """What a score is of: quantities, all parameters or those of prior and cost, or a goal's name (or number)."""
 
     def read(entry: Entry) -> tuple[str, ...]:
         metric = get_metric(score)
         if metric.scope == GOAL:
-            place, goals = whole(1).read(entry), context.goals or ()
-            if place > len(goals):
-                raise entry.error(f"There is no goal number {place}: the study has {len(goals)}.")
-            return (str(place),)
+            goals = [goal.label for goal in context.goals or ()]
+            given = TEXT.read(entry) if isinstance(entry.value, str) else str(whole(1).read(entry))
+            with entry.explain():
+                return Objective(score, (given,)).name_goal(goals).of
         parts = list_parts(metric)
         if metric.scope != QUANTITY and not parts:
             raise entry.error(f"The score {score!r} is of the whole design: leave out of = ....")
@@ -142,10 +142,11 @@ def part_kind(context: Context, score: str) -> Kind:
 
     def write(of: tuple[str, ...]) -> Any:
         scope = get_metric(score).scope
-        return int(of[0]) if scope == GOAL else list(of) if scope == QUANTITY else of[0]
+        return list(of) if scope == QUANTITY else of[0]
 
     schemas = [TEXT.schema, {"type": "array", "items": TEXT.schema}, whole(1).schema]
-    return Kind('names in "quotes", "prior_cost" or "all", or a goal\'s number', read, {"anyOf": schemas}, write)
+    words = 'names in "quotes", "prior_cost" or "all", or the name or number of a goal'
+    return Kind(words, read, {"anyOf": schemas}, write)
 
 
 def objective_kind(context: Context, *, is_limited: bool = False) -> Kind:
@@ -154,9 +155,7 @@ def objective_kind(context: Context, *, is_limited: bool = False) -> Kind:
     limits = {"at_most": "It must not be larger.", "at_least": "It must not be smaller."} if is_limited else {}
 
     def build(score: str, of: tuple[str, ...] = (), **ends: float) -> Objective | Constraint:
-        if get_metric(score).scope == GOAL and not context.goals:
-            raise StudioError("The study has no goals, so there is no power to search for: add [[goals]].")
-        objective = Objective(score, of).complete()
+        objective = Objective(score, of).name_goal([goal.label for goal in context.goals or ()]).complete()
         return Constraint(objective, **ends) if is_limited else objective
 
     def make(score: str) -> Kind:

@@ -151,6 +151,7 @@ def goal_kind(context: Context) -> Kind:
     group = table(dict, others, words="a table such as { beta = 0.7 }")
     scored = one_of("quantity", context.scored)
     fields = (
+        Field("name", TEXT, "How tables and searches call it; by default its kind and quantity.", hides_default=True),
         Field("kind", one_of("kind of goal", KINDS), "What is to be reached.", is_required=True),
         Field("quantity", scored, "A parameter or a quantity of the study.", is_required=True),
         Field("value", NUMBER, "For excludes: the value that the interval must exclude; by default the neutral one."),
