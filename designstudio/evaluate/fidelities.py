@@ -1,22 +1,22 @@
 """Fidelities: four ways from a design to the same result, summaries of every data set's posterior, cheap to thorough.
 
-* `information`: no data are simulated; posteriors are those that the expected information and the prior predict.
-* `importance`: data are simulated and fitted by importance sampling.
-* `nuts`: data are simulated and fitted by NUTS: the reference.
+All simulate the same participants and responses, and differ in how they fit them:
+
+* `information`: importance sampling with few draws, which sees the information in the data only: regressions in place of
+  trials. For power-law costs these tell all that the trials do; for other costs responses are taken to be Gaussian.
+* `importance`: importance sampling that sees every trial.
+* `nuts`: NUTS: the reference.
 * `paper`: the same with the paper's number of draws and threshold of R-hat.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from designstudio.core.progress import ProgressCallback
-from designstudio.errors import StudioError
 from designstudio.evaluate.edges import find_edges
 from designstudio.evaluate.entries import (
-    Entry,
     compute_entries,
     compute_truth,
     list_entries,
@@ -24,7 +24,6 @@ from designstudio.evaluate.entries import (
     summarize_prior,
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
-from designstudio.evaluate.virtual import draw_virtual
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.summaries import summarize_draws
@@ -33,6 +32,18 @@ from designstudio.study.design import Design
 
 # What importance sampling cannot fit it repeats with a better proposal, and then reports.
 FIT_SETTINGS = {
+    # A slider waits for these: just enough draws for the interval of one data set, in rounds just large enough to learn.
+    "information": FitSettings(
+        method="importance",
+        num_draws=128,
+        min_ess=50.0,
+        min_block_size=128,
+        num_draws_a_round=64,
+        num_components=2,
+        num_refits=1,
+        sees_ranges=True,
+        keeps_log_likelihood=False,
+    ),
     # Scores are averages over data sets: a few hundred effective draws of each are plenty.
     "importance": FitSettings(method="importance", num_draws=500, min_ess=200.0, keeps_log_likelihood=False),
     "nuts": FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False),
@@ -60,11 +71,9 @@ def summarize_datasets(
     entries = list_entries(experiment.fitted, design, study.quantities)
     truth = compute_truth(entries, experiment.participants, study.quantities)
     prior = summarize_prior(experiment.fitted, entries, study.quantities, experiment.fixed)
-    if fidelity == "information":
-        _check_predictable(study)
-        values, verdicts = _predict(study, experiment, entries, truth, prior)
-    else:
-        values, verdicts = _fit(study, design, experiment, FIT_SETTINGS[fidelity], progress)
+    # What takes milliseconds is not worth counting.
+    reported = None if fidelity == "information" else progress
+    values, verdicts = _fit(study, design, experiment, FIT_SETTINGS[fidelity], reported)
     draws = compute_entries(entries, values, study.quantities)
     parameters = [entry.name for entry in entries if entry.is_parameter]
     summaries = summarize_draws(draws, truth, parameters, study.interval).assign(verdicts)
@@ -100,44 +109,3 @@ def _fit(
         "ess": ("dataset", diagnostics["importance_ess" if is_weighted else "ess"].values),
         "reason": ("dataset", diagnostics["reason"].values.astype(str)),
     }
-
-
-def _predict(
-    study: Study,
-    experiment: Experiment,
-    entries: Sequence[Entry],
-    truth: Mapping[str, np.ndarray],
-    prior: Mapping[str, np.ndarray],
-) -> tuple[dict[str, Any], Verdicts]:
-    """Draws from virtual posteriors; nothing can fail."""
-    true = np.stack([truth[entry.name] for entry in entries if entry.is_parameter], axis=1)
-    if np.isnan(true).any():
-        raise StudioError(
-            "The fidelity 'information' needs participants who follow the fitted model, but the fit shares a parameter that "
-            "the design changes: use 'importance' or 'nuts'."
-        )
-    posterior = draw_virtual(experiment, true, prior, seed=study.seed)
-    num_datasets = len(true)
-    return split_draws(posterior, experiment.fixed), {
-        "is_good": ("dataset", np.ones(num_datasets, bool)),
-        "is_refitted": ("dataset", np.zeros(num_datasets, bool)),
-        "rhat": ("dataset", np.full(num_datasets, np.nan)),
-        "khat": ("dataset", np.full(num_datasets, np.nan)),
-        "ess": ("dataset", np.full(num_datasets, np.nan)),
-        "reason": ("dataset", np.full(num_datasets, "", dtype="<U1")),
-    }
-
-
-def _check_predictable(study: Study) -> None:
-    population, known = study.population, study.analysis.known
-    reasons = {
-        "their own cost": population.cost not in (None, study.cost),
-        "lapses or outliers": bool(population.lapse_rate or population.outlier_rate),
-        "a parameter that the fit takes to be another": any(k.value is not None or k.factor != 1 for k in known.values()),
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            raise StudioError(
-                f"The fidelity 'information' needs participants who follow the fitted model, but they have {reason}: "
-                "use 'importance' or 'nuts'."
-            )

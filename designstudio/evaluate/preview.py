@@ -1,4 +1,4 @@
-"""A design at a glance, within a fraction of a second: nothing is fitted, posteriors are those the information predicts."""
+"""A design at a glance, within a fraction of a second: the fidelity `information`, and one simulated participant."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ class Preview(NamedTuple):
     """What a design would show.
 
     Attributes:
-        evaluation: scores that the information predicts.
+        evaluation: scores at fidelity `information`.
         trials: of one simulated participant.
         band: low, median and high of that participant's responses, over (condition, stimulus).
         verdict: plain sentences.

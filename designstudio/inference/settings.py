@@ -82,7 +82,11 @@ class FitSettings:
             enough to keep it busy, few enough to be fast.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
         min_block_size: importance draws of each block, however few of them are kept: proposals learn from them.
-        num_components: t components of the proposal.
+        num_draws_a_round: the same for each round of learning: where the regression tells less, proposals need more rounds,
+            and more draws in each.
+        num_components: t components of the proposal. num_refits: how often each round improves them.
+        sees_ranges: whether trials are told by a few regressions, in which responses are taken to be Gaussian; exact for
+            linear policies, fast for all.
         num_warmup, max_tree_depth, num_jumps: of NUTS; see `NutsSettings`.
         num_careful_repeats: how often a careful stage runs the fast stage's program, each time going on where it ended:
             nothing new to compile. num_patient_repeats: the same once more, for the few that are left.
@@ -103,7 +107,10 @@ class FitSettings:
     chunk_size: int = 10
     keeps_log_likelihood: bool = True
     min_block_size: int = 500
+    num_draws_a_round: int = 0
     num_components: int = 3
+    num_refits: int = 2
+    sees_ranges: bool = False
     num_warmup: int = 20
     max_tree_depth: int = 1
     num_jumps: int = 3
@@ -129,8 +136,9 @@ class FitSettings:
         return ImportanceSettings(
             num_rounds=num_rounds,
             num_blocks=self.num_chains,
-            block_size=max(self.num_draws, self.min_block_size),
+            block_size=max(self.num_draws, self.min_block_size, num_rounds * self.num_draws_a_round),
             num_components=self.num_components,
+            num_refits=self.num_refits,
             chunk_size=self.chunk_size,
         )
 

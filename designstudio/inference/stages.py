@@ -44,12 +44,15 @@ class Stages:
         for chosen, is_wanted in self._task.iterate_batches(datasets):
             observations = pick(self._task.sampled, chosen)
             batch = self._learn(stage, observations, chosen, is_wanted, num_repeats)
-            check = check_weights(np.asarray(batch.log_weight)[is_wanted])
             at = chosen[is_wanted]
             rngs = self._task.make_generators(at, stage)
-            indices = resample(check.log_weight, self._task.settings.num_draws, rngs)
-            draws = {name: np.asarray(values)[is_wanted] for name, values in batch.values.items()}
-            self._keep(at, {name: take_draws(values, indices) for name, values in draws.items()})
+            # From all blocks together: weights are known up to a constant, and many draws tell it better than few.
+            check = check_weights(_join_blocks(np.asarray(batch.log_weight)[is_wanted]))
+            shape = (self._task.settings.num_chains, self._task.settings.num_draws)
+            indices = resample(check.log_weight, shape[0] * shape[1], rngs)
+            draws = {name: _join_blocks(np.asarray(values)[is_wanted]) for name, values in batch.values.items()}
+            draws = {name: take_draws(values, indices) for name, values in draws.items()}
+            self._keep(at, {name: values.reshape(len(at), *shape, *values.shape[3:]) for name, values in draws.items()})
             diagnostics = self._results.diagnostics
             diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
             diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
@@ -123,6 +126,11 @@ class Stages:
         self._num_draws += num * self._task.settings.num_chains * self._task.settings.num_draws
         num_done = int((self._results.diagnostics["stage"] != "").sum())
         self._counter.report(num_done, stage, num_draws=self._num_draws)
+
+
+def _join_blocks(values: np.ndarray) -> np.ndarray:
+    """All blocks of each data set as one."""
+    return values.reshape(len(values), 1, -1, *values.shape[3:])
 
 
 def _join(runs: list[Chain], is_wanted: np.ndarray) -> Any:

@@ -18,6 +18,7 @@ from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.condense import condense
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials
+from designstudio.model.likelihood.ranges import summarize_ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Task:
     Attributes:
         model: what is fitted.
         observations: of all data sets. sampled: what samplers see of them.
-        is_exact: whether samplers see the likelihood of all trials, so that nothing is left to correct.
+        is_exact: whether samplers see the likelihood of all trials, or of what was asked for instead, so that nothing is
+            left to correct.
         numbers: of the data sets; their random numbers depend on them.
         settings: how carefully. seed: of all random numbers.
     """
@@ -45,6 +47,8 @@ class Task:
         cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
     ) -> "Task":
         """Choose what samplers see."""
+        if settings.sees_ranges and not model.is_linear:
+            return cls(model, observations, summarize_ranges(observations), True, numbers, settings, seed)
         # Under a linear policy the same shape for every number of trials, so that designs share one program.
         sampled = drop_trials(observations) if model.is_linear else condense(observations)
         is_condensed = not model.is_linear and sampled is not observations

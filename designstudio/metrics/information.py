@@ -2,50 +2,15 @@
 
 Around a participant's policy log r is close to Gaussian, with mean h(log s) and variance (h'(log s) sigma)^2 + sigma_r^2;
 for power-law costs this is exact. The expected (Fisher) information about the logarithms of the parameters is then a sum
-over trials of two outer products. With a Gaussian prior it gives the posterior covariance, and, with a random score, a
-posterior mean: one virtual posterior for each simulated participant.
+over trials of two outer products.
 """
-
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from designstudio.model.likelihood.model import BehaviorModel, Values
-
-
-class VirtualPosterior(NamedTuple):
-    """Gaussian posteriors of the parameters' logarithms."""
-
-    mean: Float[np.ndarray, "dataset parameter"]
-    covariance: Float[np.ndarray, "dataset parameter parameter"]
-
-
-def predict_posterior(
-    information: Float[np.ndarray, "dataset parameter parameter"],
-    truth: Float[np.ndarray, "dataset parameter"],
-    prior_mean: Float[np.ndarray, " parameter"],
-    prior_covariance: Float[np.ndarray, "parameter parameter"],
-    noise: Float[np.ndarray, "dataset parameter"],
-) -> VirtualPosterior:
-    """Posteriors of a Gaussian model with this information, at these true values.
-
-    Args:
-        information: expected information of each data set.
-        truth: logarithms of the true parameters.
-        prior_mean: of the logarithms.
-        prior_covariance: of the logarithms.
-        noise: standard normal numbers, from which the score of each data set is made.
-    """
-    precision = np.linalg.inv(prior_covariance)
-    covariance = np.linalg.inv(information + precision)
-    values, vectors = np.linalg.eigh(information)
-    score = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ noise[:, :, None]
-    pull = (prior_mean - truth) @ precision
-    return VirtualPosterior(truth + (covariance @ (pull[:, :, None] + score))[..., 0], covariance)
 
 
 @eqx.filter_jit

@@ -20,6 +20,11 @@ from designstudio.viz.search_labels import label_objective, label_parameter
 MODEL = f"In this model {DEFAULT_FAMILY.description[:1].lower()}{DEFAULT_FAMILY.description[1:]}"
 ERRORS = "Standard errors of all scores were computed over data sets, by the jackknife where there is no closed form."
 
+# Of runs of older versions, whose fidelity information had no settings.
+OLD_INFORMATION = (
+    "Posteriors were predicted from the expected Fisher information and the prior, without simulating responses."
+)
+
 
 def write_evaluation(study: Study, evaluations: Evaluations) -> str:
     """How designs were evaluated."""
@@ -32,7 +37,7 @@ def write_evaluation(study: Study, evaluations: Evaluations) -> str:
         f"{'It was' if num == 1 else 'They were'} {_join_designs(study, study.designs)}.",
         f"For {'the design' if num == 1 else 'each design'}, {num_datasets} participants were simulated; "
         f"{_describe_population(study, study.designs)}.",
-        _describe_fit(study, study.designs, first["fidelity"], first["settings"]),
+        _describe_fit(study, study.designs, first["settings"]),
         _describe_scores(study, evaluations),
         _describe_failures(evaluations),
         f"The seed of all random numbers was {study.seed}.",
@@ -57,7 +62,9 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
     ]
     constraints = [f"'{text}'" for text in result["constraints"]]
     screened = (
-        f" after {result['screened']} designs had been screened by their expected information" if result["screened"] else ""
+        f" after {result['screened']} designs had been screened by quick fits of summarised data"
+        if result["screened"]
+        else ""
     )
     raced = (
         f"; designs that could hardly overtake the best were given up early, so that {result['fits']:,} data sets were "
@@ -95,7 +102,7 @@ def _describe_finalists(
     sentences = [
         f"{names} scored again{references} on {first['num_datasets']} fresh simulated participants each, which had no "
         "part in choosing them.",
-        _describe_fit(study, study.designs, first["fidelity"], first["settings"], levels),
+        _describe_fit(study, study.designs, first["settings"], levels),
     ]
     for winner in (contender for contender in contenders if contender.is_winner):
         own = winner.number is None
@@ -120,7 +127,7 @@ def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluat
         f"As it stands, it is {_join_designs(study, [design])}.",
         f"At each of {count(len(evaluations), 'point')}, {first['num_datasets']} participants were simulated; "
         f"{_describe_population(study, [design])}.",
-        _describe_fit(study, [design], first["fidelity"], first["settings"]),
+        _describe_fit(study, [design], first["settings"]),
         _describe_scores(study, evaluations),
         _describe_failures(evaluations),
         f"The seed of all random numbers was {study.seed}.",
@@ -229,29 +236,28 @@ def _describe_source(value: str) -> str:
     return f"~ {value}" if "(" in value else value
 
 
-def _describe_fit(
-    study: Study, designs: Sequence[Design], fidelity: str, settings: Mapping[str, Any], levels: Sequence[str] = ()
-) -> str:
+def _describe_fit(study: Study, designs: Sequence[Design], settings: Mapping[str, Any], levels: Sequence[str] = ()) -> str:
     changed = {name for design in designs for name in (*design.levels, *design.own_parameters)} | set(levels)
     cost = get_cost(study.cost)
     symbols = {parameter.name: parameter.symbol for parameter in cost.all_parameters}
     said = describe_analysis(study, changed)
     priors = [f"{symbols[name]} ~ {text}" for name, text in said.items() if name not in study.analysis.known]
     known = [f"{symbols[name]} was {said[name]}" for name in study.analysis.known]
-    how = (
-        "Posteriors were predicted from the expected Fisher information and the prior, without simulating responses."
-        if fidelity == "information"
-        else _describe_sampler(settings, "data set")
-    )
+    how = _describe_sampler(settings, "data set")
     assumed = f"The analysis assumed the {name_cost(cost.name)} cost and the priors {join_words(priors)}"
     return f"{how} {assumed}{f'; {join_words(known)}' if known else ''}."
 
 
 def _describe_sampler(settings: Mapping[str, Any], what: str) -> str:
     """How posteriors were sampled, and when a fit counts."""
+    if not settings:
+        return OLD_INFORMATION
     draws = f"{settings['num_chains']} {{}} of {settings['num_draws']:,} draws each"
     ess, khat, rhat = (f"{settings[name]:g}" for name in ("min_ess", "max_khat", "max_rhat"))
     enough = f"at least {ess} effective draws"
+    if settings.get("sees_ranges"):
+        # Older runs do not have the setting.
+        what += ", summarised by regressions of the responses on the stimuli,"
     match settings["method"]:
         case "nuts":
             how = f"NUTS ({draws.format('chains')})"
@@ -288,6 +294,6 @@ def _describe_scores(study: Study, evaluations: Evaluations) -> str:
 def _describe_failures(evaluations: Evaluations) -> str:
     failed = sum(evaluation["convergence"]["failed"] for evaluation in evaluations.values())
     total = sum(evaluation["num_datasets"] for evaluation in evaluations.values())
-    if not failed and all(evaluation["fidelity"] == "information" for evaluation in evaluations.values()):
-        return "No fit was needed, and none failed."
+    if all(e["fidelity"] == "information" and not e["settings"] for e in evaluations.values()):
+        return "No fit was needed, so none could fail."
     return f"Of {total:,} fits, {f'{failed} failed and are in no score' if failed else 'none failed'}."

@@ -161,9 +161,11 @@ def list_rules(study: Study, evaluations: Evaluations) -> list[str]:
 
 def describe_convergence(evaluations: Evaluations) -> list[Block]:
     """How the fits went: counts of good, refitted and failed ones, and why they failed."""
-    is_predicted = all(evaluation["fidelity"] == "information" for evaluation in evaluations.values())
-    if is_predicted and not any(evaluation["convergence"]["failed"] for evaluation in evaluations.values()):
-        return [Words(("Posteriors were predicted from the expected information: nothing was fitted, and nothing failed.",))]
+    if all(e["fidelity"] == "information" and not e["settings"] for e in evaluations.values()):
+        # A run of an older version, at fidelity information.
+        return [
+            Words(("Posteriors were predicted from the expected information: nothing was fitted, so no fit could fail.",))
+        ]
     rows, reasons = [], []
     shown = [
         (name, head)

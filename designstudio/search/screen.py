@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from designstudio.errors import StudioError
 from designstudio.metrics.power import FalsePositives
 from designstudio.search.designs import Parameters, identify_design
 from designstudio.search.estimates import estimate_objective, list_objectives
@@ -20,10 +19,7 @@ SEED = 1_000_000_007
 
 
 def screen_designs(question: Study, progress: Callable[[int, int], None] = lambda done, all_: None) -> list[Parameters]:
-    """The best of many random designs, by what the expected information predicts.
-
-    Returns nothing where it cannot predict: participants do not follow the fitted model, or the aim is to tell groups apart.
-    """
+    """The best of many random designs, by what quick fits find; none where the aim is to tell groups apart."""
     plan, objectives = get_plan(question), list_objectives(question)
     aims = [objective for objective in objectives if not objective.is_of_design]
     compares_groups = any(aim.is_of_goal and question.find_goal(aim).kind == GROUPS_DIFFER for aim in aims)
@@ -40,20 +36,22 @@ def screen_designs(question: Study, progress: Callable[[int, int], None] = lambd
         seen.add(identify_design(design))
         asked = [*objectives, *(limit.objective for limit in limits)]
         populations = Populations(question, design, asked)
-        try:
-            populations.add_block("information", 0, plan.num_datasets)
-        except StudioError:
-            return []
+        populations.add_block("information", 0, plan.num_datasets)
         found = {aim: estimate_objective(aim, question, design, *populations.join(aim)) for aim in asked}
         estimates = {objective: found[objective] for objective in objectives}
         is_broken.append(any(limit.exceed(*found[limit.objective].score) > 0 for limit in limits))
         values.append(
-            [o.orient(e.score.value) if o.is_of_design else float(np.nanmean(e.pseudo_values)) for o, e in estimates.items()]
+            [o.orient(e.score.value) if o.is_of_design else _average(e.pseudo_values) for o, e in estimates.items()]
         )
         kept.append(parameters)
         progress(place + 1, len(candidates))
     order = sorted(rank_designs(np.array(values).reshape(len(kept), len(objectives))), key=lambda place: is_broken[place])
     return [kept[place] for place in order[:NUM_STARTS]]
+
+
+def _average(pseudo_values: np.ndarray) -> float:
+    """The mean over good fits; NaN, which comes last, if there are none."""
+    return float(np.nanmean(pseudo_values)) if np.isfinite(pseudo_values).any() else float("nan")
 
 
 def rank_designs(values: np.ndarray) -> list[int]:

@@ -8,16 +8,17 @@ import pytest
 
 import designstudio
 from designstudio.core.cache import BlockCache
-from designstudio.errors import StudioError
 from designstudio.evaluate import evaluate_design as module
 from designstudio.evaluate.evaluate_design import estimate_seconds, evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.fingerprint import WITHOUT_EFFECT, fingerprint_design
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
-from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
+from tests.evaluate.make_study import EVERYONE_THE_SAME, ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
 
 NOWHERE = BlockCache(None)
+# Where everyone is the same there is nothing to correlate with.
+CONSTANT = ("pearson", "concordance")
 
 
 @pytest.fixture(scope="module")
@@ -183,10 +184,45 @@ def test_progress_counts_data_sets_of_all_designs():
     assert {p.num_total for p in seen} == {40}
 
 
-def test_information_is_refused_where_participants_do_not_follow_the_fitted_model():
+def test_information_sees_what_importance_sees_where_participants_do_not_follow_the_fitted_model():
     spoilt = make_study(population=make_study().population.replace(lapse_rate=0.1))
-    with pytest.raises(StudioError, match="lapses or outliers: use 'importance' or 'nuts'"):
-        evaluate_design(spoilt, TWO_LEVELS, fidelity="information", cache=NOWHERE)
+    cheap, thorough = (
+        evaluate_design(spoilt, TWO_LEVELS, fidelity=fidelity, cache=NOWHERE) for fidelity in ("information", "importance")
+    )
+    # Lapses look like motor noise.
+    assert thorough.recovery["sigma_r"]["bias"].value > 0.1
+    for name in TRUTH:
+        assert cheap.recovery[name]["rmse"].value == pytest.approx(thorough.recovery[name]["rmse"].value, rel=0.05)
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.75, 1.0])
+def test_information_answers_for_every_effort_and_number_of_trials(beta):
+    everyone = Population({**EVERYONE_THE_SAME.priors, "beta": Constant(beta)})
+    for num_trials in (10, 90, 2000):
+        design = dataclasses.replace(
+            ONE_LEVEL, conditions=(dataclasses.replace(ONE_LEVEL.conditions[0], num_trials=num_trials),)
+        )
+        found = evaluate_design(make_study(population=everyone), design, fidelity="information", cache=NOWHERE)
+        assert found.convergence.failed <= 5
+        scores = [score for scores in found.recovery.values() for name, score in scores.items() if name not in CONSTANT]
+        assert all(np.isfinite(score.value) and score.mcse > 0 for score in scores)
+
+
+def test_errors_of_information_are_those_of_other_seeds():
+    goal = Goal("narrower", "beta", width=0.15)
+    found = [
+        evaluate_design(make_study(goals=(goal,), seed=seed), TWO_LEVELS, fidelity="information", cache=NOWHERE)
+        for seed in range(12)
+    ]
+    for pick in (
+        lambda e: e.recovery["beta"]["rmse"],
+        lambda e: e.recovery["beta"]["coverage"],
+        lambda e: e.identifiability.prior_cost["correlation"],
+        lambda e: next(iter(e.power.values())),
+    ):
+        values, errors = np.array([(pick(e).value, pick(e).mcse) for e in found]).T
+        # The standard deviation of 12 numbers is itself off by a fifth.
+        assert 0.5 < values.std(ddof=1) / np.sqrt((errors**2).mean()) < 1.7
 
 
 def test_fitting_another_cost_than_was_simulated_has_no_truth_for_its_parameter():

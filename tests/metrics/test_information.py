@@ -1,11 +1,11 @@
-"""Expected information: against the scores of simulated responses; virtual posteriors: against conjugate ones."""
+"""Expected information: against the scores of simulated responses."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from designstudio.metrics.information import expected_information, predict_posterior, unpack
+from designstudio.metrics.information import expected_information, unpack
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -171,76 +171,3 @@ def test_parameters_are_unpacked_in_the_order_of_the_model():
         "sigma_r": 0.2,
         "beta": 0.9,
     }
-
-
-def draw_model(rng, num_parameters=3, num_observations=5):
-    """A linear Gaussian model: prior, what observations load on, and their noise."""
-    root = rng.normal(size=(num_parameters, num_parameters))
-    return (
-        rng.normal(size=num_parameters),
-        root @ root.T + np.eye(num_parameters),
-        rng.normal(size=(num_observations, num_parameters)),
-    )
-
-
-def observe_linearly(mean, covariance, loadings, data):
-    """Posterior of z ~ Normal(mean, covariance) after data = loadings z + standard noise, by the covariance of both."""
-    across = covariance @ loadings.T
-    gain = across @ np.linalg.inv(loadings @ across + np.eye(len(loadings)))
-    return mean + (data - loadings @ mean) @ gain.T, covariance - gain @ across.T
-
-
-def predict(mean, covariance, loadings, truth, noise):
-    information = np.broadcast_to(loadings.T @ loadings, (len(truth), *covariance.shape))
-    return predict_posterior(information, truth, mean, covariance, noise)
-
-
-def test_the_virtual_posterior_is_the_conjugate_one_of_data_with_its_score(rng):
-    mean, covariance, loadings = draw_model(rng)
-    truth, noise = rng.normal(size=(2, 7, 3))
-    found = predict(mean, covariance, loadings, truth, noise)
-    # Data whose noise has this score: loadings^T noise_of_data = score.
-    values, vectors = np.linalg.eigh(loadings.T @ loadings)
-    score = (noise * np.sqrt(values)) @ vectors.T
-    data = truth @ loadings.T + score @ np.linalg.pinv(loadings)
-    expected_mean, expected_covariance = observe_linearly(mean, covariance, loadings, data)
-    np.testing.assert_allclose(found.mean, expected_mean, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(found.covariance, np.broadcast_to(expected_covariance, (7, 3, 3)), rtol=1e-8)
-
-
-def test_virtual_posterior_means_scatter_as_those_of_data(rng):
-    num = 20_000
-    mean, covariance, loadings = draw_model(rng)
-    truth = np.broadcast_to(rng.normal(size=3), (num, 3))
-    found = predict(mean, covariance, loadings, truth, rng.normal(size=(num, 3))).mean
-    data = truth @ loadings.T + rng.normal(size=(num, 5))
-    expected, _ = observe_linearly(mean, covariance, loadings, data)
-    error = np.sqrt(2) * expected.std(0) / np.sqrt(num)
-    assert (np.abs(found.mean(0) - expected.mean(0)) < 4 * error).all()
-    spread = np.outer(expected.std(0), expected.std(0))
-    np.testing.assert_allclose(np.cov(found.T) / spread, np.cov(expected.T) / spread, atol=0.05)
-
-
-def test_virtual_posteriors_are_calibrated_if_the_truth_is_from_the_prior(rng):
-    num = 20_000
-    mean, covariance, loadings = draw_model(rng)
-    truth = rng.multivariate_normal(mean, covariance, size=num)
-    found = predict(mean, covariance, loadings, truth, rng.normal(size=(num, 3)))
-    z = (found.mean - truth) / np.sqrt(np.diagonal(found.covariance, axis1=1, axis2=2))
-    np.testing.assert_allclose(z.mean(0), 0, atol=4 / np.sqrt(num))
-    np.testing.assert_allclose(z.std(0), 1, atol=4 / np.sqrt(2 * num))
-
-
-def test_without_information_the_posterior_is_the_prior(rng):
-    mean, covariance, loadings = draw_model(rng)
-    truth, noise = rng.normal(size=(2, 4, 3))
-    found = predict(mean, covariance, 0 * loadings, truth, noise)
-    np.testing.assert_allclose(found.mean, np.broadcast_to(mean, (4, 3)))
-    np.testing.assert_allclose(found.covariance, np.broadcast_to(covariance, (4, 3, 3)))
-
-
-def test_much_information_leads_to_the_truth(rng):
-    mean, covariance, loadings = draw_model(rng)
-    truth, noise = rng.normal(size=(2, 4, 3))
-    found = predict(mean, covariance, 1e4 * loadings, truth, noise)
-    np.testing.assert_allclose(found.mean, truth, atol=2e-3)

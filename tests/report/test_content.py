@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import xarray as xr
@@ -86,10 +87,16 @@ def test_many_failed_fits_bound_shares_in_a_table_of_their_own():
     )
 
 
-def test_where_nothing_was_fitted_no_fits_are_counted(evaluation):
-    assert "without simulating responses" in evaluation.read.passages[0]
-    assert "No fit was needed, and none failed." in evaluation.read.passages[0]
-    assert any("nothing was fitted" in paragraph for paragraph in evaluation.read.paragraphs)
+def test_in_runs_of_older_versions_information_was_no_fit():
+    (words,) = describe_convergence({"a": {"fidelity": "information", "settings": {}, "num_datasets": 20}})
+    assert "nothing was fitted" in words.sentences[0]
+
+
+def test_information_says_that_summaries_were_fitted_and_how_many_fits_failed(evaluation):
+    assert (
+        "summarised by regressions of the responses on the stimuli, was fitted by importance" in evaluation.read.passages[0]
+    )
+    assert re.search(r"Of \d+ fits, (none|\d+) failed", evaluation.read.passages[0])
 
 
 def test_a_search_shows_both_scores_side_by_side(search):

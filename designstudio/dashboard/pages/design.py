@@ -267,7 +267,7 @@ class DesignPage(Page):
         self.check = pn.widgets.Button(name="Check with simulations", button_type="primary", height=36)
         self.check.on_click(lambda _: self._begin_check())
         return card(
-            html("<h2>Check with simulations</h2><p class='muted'>The numbers above are predicted from the "
-                 "information in the design. This simulates participants and fits each of them.</p>"),
+            html("<h2>Check with simulations</h2><p class='muted'>The numbers above are quick fits of "
+                 "summaries. This fits all trials of simulated participants.</p>"),
             pn.FlexBox(self.fidelity, self.datasets, self.check, align_items="end", margin=0), self.job_card,
         )  # fmt: skip

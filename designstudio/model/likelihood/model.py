@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors.base import AbstractActor
 from designstudio.model.family import Family
+from designstudio.model.gauss_hermite import gauss_hermite
 from designstudio.model.likelihood.density import LOG_TWO_PI, QuadratureRule
 from designstudio.model.likelihood.observations import Moments, Observations
 from designstudio.model.parameters import Parameter, analysis_priors
@@ -20,6 +21,8 @@ from designstudio.model.priors import AbstractPrior, PriorSet
 
 Values = dict[str, Float[Array, "..."]]
 Scalar = Float[Array, ""]
+# Nodes over the measurement noise for the moments of responses.
+NUM_RANGE_NODES = 3
 
 
 class BehaviorModel(eqx.Module):
@@ -130,6 +133,8 @@ class BehaviorModel(eqx.Module):
         participants = self.broadcast_to_conditions(values, observations.fixed)
         if self.is_linear:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
+        if observations.ranges is not None:
+            return jnp.sum(jax.vmap(self._ranges_log_likelihood)(participants, observations.ranges))
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
         present = jnp.where(observations.is_present, pointwise, 0.0).ravel()
         # A dot product, not a sum: compilers merge a sum into the loop over trials, which then runs one trial at a time.
@@ -190,10 +195,31 @@ class BehaviorModel(eqx.Module):
         mean, slope = jax.jvp(policy, (moments.mean_x,), (jnp.ones_like(moments.mean_x),))
         family = self.family
         variance = (slope * family.perception.noise_scale(participant)) ** 2 + family.response.noise_scale(participant) ** 2
-        squares = (
-            moments.sum_rr + moments.sum_xx * (slope - moments.slope) ** 2 + moments.count * (moments.mean_y - mean) ** 2
-        )
-        return -moments.count / 2 * (LOG_TWO_PI + jnp.log(variance)) - squares / (2 * variance)
+        return _gaussian_log_likelihood(moments, mean, slope, variance)
+
+    def _ranges_log_likelihood(self, participant: Values, ranges: Moments) -> Float[Array, " range"]:
+        """Log likelihood of the ranges of one condition, with Gaussian responses that have the moments of the true ones."""
+        policy, family = self.actor.policy(participant), self.family
+        nodes, shares = gauss_hermite(NUM_RANGE_NODES)
+
+        def act(noise: Scalar) -> Float[Array, " range"]:
+            return jax.vmap(lambda x: policy(family.perception.measure(x, participant, noise)))(ranges.mean_x)
+
+        actions = [act(jnp.float32(node)) for node in nodes]
+        mean = sum(share * action for share, action in zip(shares, actions, strict=True))
+        # How the mean moves with the stimulus is how the action moves with the noise (Stein's lemma).
+        tilt = sum(share * node * action for share, node, action in zip(shares, nodes, actions, strict=True))
+        spread = sum(share * (action - mean) ** 2 for share, action in zip(shares, actions, strict=True))
+        variance = spread + family.response.noise_scale(participant) ** 2
+        return _gaussian_log_likelihood(ranges, mean, tilt / family.perception.noise_scale(participant), variance)
+
+
+def _gaussian_log_likelihood(
+    moments: Moments, mean: Float[Array, "..."], slope: Float[Array, "..."], variance: Float[Array, "..."]
+) -> Float[Array, "..."]:
+    """Log likelihood of a regression, of responses that are Gaussian around a line through `mean` at the mean stimulus."""
+    squares = moments.sum_rr + moments.sum_xx * (slope - moments.slope) ** 2 + moments.count * (moments.mean_y - mean) ** 2
+    return -moments.count / 2 * (LOG_TWO_PI + jnp.log(variance)) - squares / (2 * variance)
 
 
 def _truncate(prior: AbstractPrior, actor: AbstractActor, name: str) -> AbstractPrior:

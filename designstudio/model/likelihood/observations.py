@@ -50,6 +50,8 @@ class Observations(eqx.Module):
         weight: for how many trials each stands: 1, or 0 where it is padding; see also
             `designstudio.model.likelihood.condense`.
         moments: the regression summary.
+        ranges: regressions of short ranges of stimuli, if they stand for all trials; see
+            `designstudio.model.likelihood.ranges`.
         fixed: values of the fixed parameters, one for each condition.
     """
 
@@ -58,6 +60,7 @@ class Observations(eqx.Module):
     weight: Float[AnyArray, "*set condition trial"]
     moments: Moments
     fixed: dict[str, Float[AnyArray, "*set condition"]]
+    ranges: Moments | None = None
 
     @property
     def is_present(self) -> Bool[AnyArray, "*set condition trial"]:

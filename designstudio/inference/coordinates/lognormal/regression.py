@@ -40,8 +40,11 @@ def summarize_near_mean(model: BehaviorModel, observations: Observations) -> Mom
     slope = average(x * y) / (average(x**2) + 1e-3)
     level = average(observations.response) - slope * average(centred)
     count = jnp.sum(near, axis=1)
-    residual = y - slope[:, None] * x
-    return Moments(count, moments.mean_x, level, slope, count * average(x**2), count * average(residual**2))
+    squares = (y - slope[:, None] * x) ** 2
+    if observations.ranges is not None:
+        # What stands for many trials is their mean: how these differ among themselves counts, too.
+        squares += observations.ranges.sum_rr / jnp.maximum(observations.ranges.count, 1.0)
+    return Moments(count, moments.mean_x, level, slope, count * average(x**2), count * average(squares))
 
 
 def residual_variance(moments: Moments) -> Float[Array, " condition"]:
