@@ -1,8 +1,9 @@
 """Compilation for tests: they run hundreds of programs once or twice each, so compiling takes most of their time.
 
 The programs are those of users. Only how thoroughly XLA turns them into machine code for CPUs is different: LLVM optimises
-less, as it does for fits anyway, and kernels take the shorter of XLA's two ways. The tests of actors and of behaviour then
-need 230 s of CPU time instead of 320.
+less and for size, and kernels take the shorter of XLA's two ways. The first two flags save a quarter of the CPU time of the
+tests of actors and of behaviour. The third halves what the gradient of a bent likelihood takes to compile (1.9 s to 1.0) and
+saves a fifth of a first fit (5.7 s to 4.5); a second one takes as long as before.
 """
 
 import mmap
@@ -11,7 +12,11 @@ from pathlib import Path
 
 import jaxlib
 
-FLAGS = {"xla_backend_optimization_level": "1", "xla_cpu_use_fusion_emitters": "false"}
+FLAGS = {
+    "xla_backend_optimization_level": "1",
+    "xla_cpu_use_fusion_emitters": "false",
+    "xla_backend_extra_options": "xla_cpu_optimize_for_size,xla_cpu_disable_loop_unrolling,xla_cpu_disable_slp_vectorizer",
+}
 
 
 def compile_quickly():
