@@ -58,6 +58,15 @@ def no_user_costs(monkeypatch):
 
 
 @pytest.fixture
+def quick_pictures(monkeypatch):
+    """Files of figures are there, with nothing on them."""
+    # Imports the plotting stack.
+    from tests.helpers.pictures import draw_quickly
+
+    draw_quickly(monkeypatch)
+
+
+@pytest.fixture
 def call(monkeypatch, capsys, tmp_path):
     """The `designstudio` command in this process: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)

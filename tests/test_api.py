@@ -160,7 +160,8 @@ def test_a_wrong_number_of_cores_in_the_environment_is_refused(monkeypatch):
 
 def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     code = "import jax; jax.devices(); import designstudio as ds; print(ds.evaluate({!r}, fidelity='information'))"
-    printed, warned = run_python(code.format(str(STUDY)))
+    # Compiled as the other tests' programs are: nothing here is about how thoroughly.
+    printed, warned = run_python(code.format(str(STUDY)), XLA_FLAGS=os.environ["XLA_FLAGS"])
     assert warned == ""
     lines = printed.splitlines()
     assert lines[0] == "Does a second uncertainty level separate prior from cost?"
@@ -187,6 +188,7 @@ def test_power_takes_the_path_of_a_study():
         ds.power(ds.read_study(STUDY), design="no-such")
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_a_search_leaves_a_folder_if_one_is_named_and_nothing_otherwise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = tmp_path / "study.toml"

@@ -33,8 +33,8 @@ def test_init_does_not_overwrite_what_is_there(call, monkeypatch, folder):
 
 
 def test_evaluate_shows_designs_side_by_side_and_ends_with_the_verdict(folder, monkeypatch):
-    result = run("evaluate", "study.toml", "--datasets", "20", "--json", "result.json", folder=folder)
-    assert result.returncode == 0, result.stderr
+    result = invoke(monkeypatch, folder, "evaluate", "study.toml", "--datasets", "20", "--json", "result.json")
+    assert result.exit_code == 0, result.output
     table, _, verdict = result.stdout.partition("Verdict")
     for words in ("one-level-low", "wide-levels", "RMSE of μ₀", "minutes", "good / refitted / failed"):
         assert words in table
@@ -67,6 +67,7 @@ def invoke(monkeypatch, folder, *arguments):
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_evaluate_writes_scores_summaries_and_figures(folder, monkeypatch):
     text = (folder / "study.toml").read_text()
     # Two designs are enough to draw.

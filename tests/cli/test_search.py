@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from tests.cli.test_cli import run
 from tests.search.make_search import TEXT
 
 VARIED = "levels = 2\nsigma = { range = [0.05, 0.35] }\nlow_share = { range = [0.2, 0.8] }"
@@ -27,6 +26,7 @@ def write(folder, text=TEXT):
     (folder / "study.toml").write_text(text)
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_search_finds_verifies_and_writes_everything(call, tmp_path):
     write(tmp_path)
     code, output, errors = call("search", "study.toml", "--candidates", "6", "--out", "found", "--json", "result.json")
@@ -39,8 +39,8 @@ def test_search_finds_verifies_and_writes_everything(call, tmp_path):
     names = {path.name for path in (tmp_path / "found").iterdir()}
     assert {"search.journal", "result.json", "candidates.csv", "history.png", "designs.svg"} <= names
     options = ("--trials", "6", "--out", "found", "--resume", "--json", "again.json")
-    again = run("search", "study.toml", *options, folder=tmp_path)
-    assert again.returncode == 0, again.stderr
+    code, _, errors = call("search", "study.toml", *options)
+    assert code == 0, errors
     assert json.loads((tmp_path / "again.json").read_text())["candidates"] == found["candidates"]
 
 

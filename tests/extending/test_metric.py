@@ -96,6 +96,7 @@ def test_it_is_in_the_table_the_json_and_the_csv_of_an_evaluation(call, study_fi
     assert float(rows["beta"]["value"]) == pytest.approx(found["beta"]["value"], rel=1e-5)
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_a_report_has_it(call, study_file):
     call("evaluate", str(study_file), "--out", "run")
     code, _, errors = call("report", "run", "--out", "report.html")

@@ -24,6 +24,7 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["fit", *map(str, arguments)], env={"COLUMNS": "140", "NO_COLOR": "1"})
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_fit_prints_report_and_comparison_and_writes_everything(tmp_path, fit, folder):
     out, record = tmp_path / "out", tmp_path / "result.json"
     # It goes on where the shared fit has ended.

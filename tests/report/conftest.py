@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 
 from designstudio.cli import app
 from designstudio.fitting.reading import example_path
-from designstudio.report import pictures
 from designstudio.report.write import build_page, render_page
 from designstudio.runs import evaluate as evaluate_run
 from designstudio.viz import evaluation as present_evaluation
-from designstudio.viz import figures
+from tests.helpers.pictures import draw_quickly
 from tests.report.read_page import read_page
 
 HOSTILE = "<script>alert('prior & \\\"cost\\\"')</script>"
@@ -64,19 +63,11 @@ stimuli = { low = 0.25, high = 5.0 }
 NUM_SUBJECTS = 3
 
 
-def write_picture(figure, *paths, dpi=100):
-    """As fast as a figure can be saved."""
-    for path in paths:
-        path.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
-    return paths[0]
-
-
 @pytest.fixture(scope="package", autouse=True)
 def quick_pictures():
     """Figures of a few bytes, and no fits for examples of behavior."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (figures, pictures):
-            patch.setattr(module, "save_figure", write_picture)
+        draw_quickly(patch)
         examples = dict.fromkeys(("behavior_two & more", "prior_cost"))
         patch.setattr(present_evaluation, "draw_evaluation", lambda result, examples_of_behavior: examples)
         patch.setattr(evaluate_run, "fit_example", lambda study, design: None)

@@ -73,7 +73,7 @@ def forget(value):
 
 
 @pytest.fixture
-def doors(tmp_path):
+def doors(tmp_path, quick_pictures):
     return Doors(tmp_path)
 
 

@@ -322,6 +322,7 @@ def test_a_search_of_several_aims_has_finalists_and_one_without_a_find_has_none(
     assert add_best(make_result(is_verified=False)) is None
 
 
+@pytest.mark.usefixtures("quick_pictures")
 def test_a_question_that_no_file_can_hold_loses_nothing_else(tmp_path):
     result = make_result()
     plan = dataclasses.replace(result.question.search, block_size=8)
