@@ -21,6 +21,7 @@ def train(
     target_median: Annotated[float, typer.Option(help="Stop when the median relative error is this small ...")] = 1e-5,
     target_p99: Annotated[float, typer.Option(help="... and its 99 % quantile this small.")] = 1e-4,
     seed: Annotated[int, typer.Option(help="Seed of weights and examples.")] = 0,
+    measured: Annotated[int, typer.Option(help="Fresh decisions to measure the errors on.")] = 20_000,
     out: Annotated[Path | None, typer.Option(help="Actor file to write; default: COST.actor.", metavar="FILE")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ignore a checkpoint of an interrupted training.")] = False,
     cost_file: CostFileOption = None,
@@ -34,7 +35,7 @@ def train(
 
     check_file(json)
     request = TrainRequest(
-        cost, out, architecture, method, steps, target_median, target_p99, seed, is_fresh=fresh, cost_file=cost_file
+        cost, out, architecture, method, steps, target_median, target_p99, seed, measured, fresh, cost_file
     )
     recipe, out = request.recipe, request.path
     with _bar() as bar:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from designstudio.core.files import check_file
 from designstudio.core.progress import ProgressCallback
+from designstudio.errors import StudioError
 from designstudio.model.actors import make_recipe, save_actor, train_actor
 from designstudio.model.actors.training import Recipe, TrainingResult
 from designstudio.model.costs import get_cost
@@ -24,6 +25,7 @@ class TrainRequest:
         target_median: training stops when the median relative error is this small ...
         target_p99: ... and its 99 % quantile this small.
         seed: of weights and examples.
+        num_measured: fresh decisions on which the accuracy of the result is measured.
         is_fresh: whether a checkpoint of an interrupted training is thrown away.
         cost_file: a user's file of costs, which is executed.
     """
@@ -36,8 +38,13 @@ class TrainRequest:
     target_median: float = 1e-5
     target_p99: float = 1e-4
     seed: int = 0
+    num_measured: int = 20_000
     is_fresh: bool = False
     cost_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.num_measured < 1:
+            raise StudioError(f"Errors are measured on at least 1 decision, but {self.num_measured} was given.")
 
     @property
     def path(self) -> Path:
@@ -68,6 +75,6 @@ def run_train(request: TrainRequest, *, progress: ProgressCallback | None = None
         checkpoint.unlink(missing_ok=True)
     if checkpoint.exists():
         notify(f"Continuing from {checkpoint.name}.")
-    result = train_actor(cost, recipe, checkpoint=checkpoint, progress=progress)
+    result = train_actor(cost, recipe, checkpoint=checkpoint, progress=progress, num_measured=request.num_measured)
     save_actor(request.path, result)
     return result

@@ -33,9 +33,9 @@ def test_actors_shows_the_zoo_and_writes_json(call, tmp_path):
         assert record["box"]["sigma_r"] == [0.005, 1.0]
 
 
-def test_act_shows_exact_and_amortized_actions(tmp_path):
-    result = run("act", "quadratic_effort", "-s", "beta=0.9", "--measurements", "1,2", "--json", "a.json", folder=tmp_path)
-    assert result.returncode == 0, result.stderr
+def test_act_shows_exact_and_amortized_actions(call, tmp_path):
+    code, _, errors = call("act", "quadratic_effort", "-s", "beta=0.9", "--measurements", "1,2", "--json", "a.json")
+    assert code == 0, errors
     record = json.loads((tmp_path / "a.json").read_text())
     assert record["participant"]["beta"] == 0.9
     for action in record["actions"]:
@@ -80,6 +80,7 @@ main()
         (("act", "quadratc"), r"Unknown cost 'quadratc'. Available: absolute, quadratic"),
         (("train", "quadratc"), r"Unknown cost 'quadratc'."),
         (("train", "quadratic", "--architecture", "deep"), r"Unknown architecture 'deep'"),
+        (("train", "quadratic", "--measured", "0"), r"Errors are measured on at least 1 decision, but 0 was given."),
         (("train", "quadratic", "--out", "no/where.actor"), r"There is no folder 'no'"),
         (("act", "quadratic", "-s", "sigma=-1"), r"sigma must be a positive number, but -1 was given."),
         (("act", "quadratic", "-s", "sigma"), r"--set takes name=number"),
