@@ -41,7 +41,7 @@ def test_a_job_does_what_the_command_line_does_and_leaves_it_in_its_folder(store
 
 
 def test_a_job_is_stopped_and_taken_up_again(store):
-    job = store.begin(EVALUATE, "long", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
+    job = store.begin(EVALUATE, "long", {}, files={STUDY: write_study(fidelity="importance", num_datasets=3000)})
     wait_for(job.is_locked)
     job.ask_to_stop()
     wait_for(lambda: not job.is_active or job.end_if_overdue())
@@ -54,7 +54,7 @@ def test_a_job_is_stopped_and_taken_up_again(store):
 
 def test_a_killed_job_is_said_to_be_interrupted(tmp_path):
     store = JobStore(tmp_path, JobSettings(patience=0.0))
-    job = store.begin(EVALUATE, "killed", {}, files={STUDY: write_study(fidelity="nuts", num_datasets=3000)})
+    job = store.begin(EVALUATE, "killed", {}, files={STUDY: write_study(fidelity="importance", num_datasets=3000)})
     wait_for(lambda: job.is_locked() and (job.folder / ".pid").exists())
     os.kill(int((job.folder / ".pid").read_text()), signal.SIGKILL)
     wait_for(lambda: job.state == LOST)
