@@ -49,6 +49,18 @@ def test_two_seeds_of_the_fits_name_the_same_winner_of_what_is_decided():
     assert all(0.67 < float(row["spread over error"]) < 1.5 for row in rows)
 
 
+def test_two_levels_find_effects_that_are_not_there_no_more_often_than_nominal(tmp_path):
+    rows = read_csv(ROOT / "studies" / "answers" / "results" / "false_positives.csv")
+    study = load(ROOT / "studies" / "answers" / "false_positives.py")
+    assert {row["cost"] for row in rows} == set(study.list_costs())
+    for row in rows:
+        assert int(row["data sets"]) == study.NUM_DATASETS
+        assert float(row["false positives"]) <= float(row["nominal"]) + 2 * float(row["error"]), row["cost"]
+    small = study.measure("quadratic_effort", "known", 20)
+    assert list(small) == list(rows[0])
+    assert float(small["false positives"]) < 0.3
+
+
 def test_the_papers_numbers_stand_next_to_the_committed_ones():
     text = (ROOT / "studies" / "paper" / "README.md").read_text()
     assert load(ROOT / "studies" / "paper" / "side_by_side.py").fill(text) == text, (

@@ -149,7 +149,11 @@ def _read_candidate(entry: Mapping[str, Any], study: Study) -> CandidateRecord:
     scores = scores_from_dict(entry["values"])
     exceeds: dict[str, float] = {}
     for constraint in get_plan(study).all_constraints if scores else ():
-        over = constraint.exceed(scores[constraint.objective.label].value)
+        if constraint.objective.label not in scores:
+            raise StudioError(
+                f"This search did not know '{constraint.objective.label}': an older version has made it; search again."
+            )
+        over = constraint.exceed(*scores[constraint.objective.label])
         exceeds[constraint.label] = over if math.isfinite(over) else math.inf
     return CandidateRecord(
         int(entry["number"]),

@@ -324,7 +324,7 @@ def answer(name: str, scale: Scale) -> dict[str, str]:
 
 def fill(text: str) -> str:
     """README with the committed tables."""
-    for name in ("answers", "random_studies", "model_recovery"):
+    for name in ("answers", "random_studies", "model_recovery", "false_positives"):
         path = HERE / "results" / f"{name}.csv"
         if path.exists():
             pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)

@@ -11,9 +11,10 @@ from designstudio.metrics.paired import compare_rmse
 from designstudio.metrics.registry import list_quantity_metrics
 from designstudio.model.priors import Constant, Uniform
 from designstudio.search.estimates import estimate_objective, list_objectives
-from designstudio.search.evaluate_steps import Populations
+from designstudio.search.evaluate_steps import Populations, evaluate_steps
 from designstudio.study import Analysis, Goal, Known, Objective
 from tests.evaluate.make_study import ONE_LEVEL, TWO_LEVELS, make_study
+from tests.search.make_search import PLAN
 
 GOALS = (
     Goal("excludes", "beta"),
@@ -114,6 +115,19 @@ def test_false_positives_are_those_of_the_evaluation(study, evaluation):
         estimate = estimate_objective(objective, study, design, *populations.join(objective))
         whole = evaluate_design(study, design, fidelity="information", num_datasets=64, cache=BlockCache(None))
         assert estimate.score.value == pytest.approx(whole.power[goal.label].when_absent.value)
+
+
+def test_a_search_for_power_refuses_one_level_and_takes_two(study):
+    plan = dataclasses.replace(PLAN, objectives=(Objective("power"),))
+    question = make_study(goals=GOALS[:1], search=plan)
+    (limit, failed) = question.search.all_constraints
+    exceeds = []
+    for design in (ONE_LEVEL, TWO_LEVELS):
+        step = evaluate_steps(question, design, "importance", block_size=100, num_datasets=100, goes_on=lambda _: True)
+        exceeds.append(limit.exceed(*step.scores[limit.objective]))
+        assert failed.exceed(*step.scores[failed.objective]) <= 0
+    assert exceeds[0] > 0
+    assert exceeds[1] <= 0
 
 
 def test_several_objectives_share_participants(study):
