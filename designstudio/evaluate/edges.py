@@ -19,14 +19,16 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
-from designstudio.evaluate.entries import Entry, spread_evenly
-from designstudio.evaluate.experiment import Experiment
-from designstudio.metrics.edges import ENDS
+from designstudio.evaluate.entries import Entry, compute_truth, list_entries, spread_evenly
+from designstudio.evaluate.experiment import Experiment, prepare_experiment
+from designstudio.metrics.edges import ENDS, score_edges
 from designstudio.model.actors import AbstractActor
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_array_entries
 from designstudio.model.parameters import Role
 from designstudio.model.priors import AbstractPrior, Interval
+from designstudio.study import Study
+from designstudio.study.design import Design
 
 # Where a truth lies in the analysis prior.
 NOWHERE_SPECIAL, IN_TAIL, OUTSIDE = range(3)
@@ -40,7 +42,7 @@ def find_edges(
     experiment: Experiment,
     entries: Sequence[Entry],
     truth: Mapping[str, Float[np.ndarray, " dataset"]],
-    values: Mapping[str, Any],
+    values: Mapping[str, Any] | None,
     conditions: Sequence[str],
 ) -> xr.Dataset:
     """What summaries keep about edges.
@@ -49,17 +51,20 @@ def find_edges(
         experiment: participants, and the model that is fitted.
         entries: what is scored.
         truth: of all entries.
-        values: draws of the free parameters and values of the known ones, as `split_draws` gives them.
+        values: draws of the free parameters and values of the known ones, as `split_draws` gives them; None if nothing was
+            fitted: then only participants are looked at.
         conditions: their names.
     """
     model = experiment.fitted
     free = [entry for entry in entries if entry.is_parameter]
     priors = [model.priors[entry.base] for entry in free]
-    draws = [values[entry.base] if entry.condition is None else values[entry.base][entry.condition] for entry in free]
-    ends = [_measure_ends(model, entry.base, array) for entry, array in zip(free, draws, strict=True)]
+    ends = [_measure_ends(model, entry.base, _pick_draws(entry, values, len(truth[entry.name]))) for entry in free]
     places = [_place_truth(prior, truth[entry.name]) for prior, entry in zip(priors, free, strict=True)]
-    means = {name: np.stack([v.mean(axis=(1, 2)) for v in _list(array)], axis=1) for name, array in values.items()}
     true = {str(name): array.values.reshape(array.sizes["dataset"], -1) for name, array in experiment.participants.items()}
+    is_belief_outside = _is_belief_outside(experiment, experiment.generative, true)
+    if values is not None:
+        means = {name: np.stack([v.mean(axis=(1, 2)) for v in _list(array)], axis=1) for name, array in values.items()}
+        is_belief_outside |= _is_belief_outside(experiment, model, means)
     by_parameter = ("dataset", "parameter")
     return xr.Dataset(
         {
@@ -69,17 +74,31 @@ def find_edges(
             "prior_mass_at_end": (("parameter", "end"), np.stack([one[1] for one in ends])),
             "prior_end": (("parameter", "end"), np.array([[p.support.low, p.support.high] for p in priors])),
             "is_outside_box": _find_outside_box(experiment, conditions),
-            "is_belief_outside": (
-                "dataset",
-                _is_belief_outside(experiment, experiment.generative, true) | _is_belief_outside(experiment, model, means),
-            ),
+            "is_belief_outside": ("dataset", is_belief_outside),
         },
         coords={"parameter": [entry.name for entry in free], "end": list(ENDS)},
     )
 
 
+def foresee_edges(study: Study, design: Design, *, num_datasets: int) -> list[str]:
+    """Sentences about participants whom the fit or the actor cannot represent, before anything is simulated."""
+    experiment = prepare_experiment(study, design, first=0, num_datasets=num_datasets)
+    entries = list_entries(experiment.fitted, design, ())
+    truth = compute_truth(entries, experiment.participants, ())
+    found = find_edges(experiment, entries, truth, None, [condition.name for condition in design.conditions])
+    edges = score_edges(found.assign(is_good=("dataset", np.zeros(num_datasets, bool))))
+    return [] if edges is None else edges.list_warnings()
+
+
+def _pick_draws(entry: Entry, values: Mapping[str, Any] | None, num_datasets: int) -> Float[np.ndarray, "dataset ..."]:
+    if values is None:
+        return np.full((num_datasets, 1), np.nan)
+    draws: np.ndarray = values[entry.base] if entry.condition is None else values[entry.base][entry.condition]
+    return draws
+
+
 def _measure_ends(
-    model: BehaviorModel, name: str, draws: Float[np.ndarray, "dataset chain draw"]
+    model: BehaviorModel, name: str, draws: Float[np.ndarray, "dataset ..."]
 ) -> tuple[Float[np.ndarray, "dataset 2"], Float[np.ndarray, "2"]]:
     """Mass of posteriors and of the prior at the prior's ends; NaN at an end beyond which nothing is possible."""
     prior = model.priors[name]

@@ -9,15 +9,19 @@ from designstudio.core.files import name_file, replace_file, write_json
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
+from designstudio.evaluate.edges import foresee_edges
 from designstudio.evaluate.evaluate_design import estimate_seconds
 from designstudio.evaluate.evaluate_study import StudyResult, evaluate_study
 from designstudio.evaluate.example_fit import fit_example
+from designstudio.evaluate.limits import check_designs
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 from designstudio.study.design import Design
 
 # Work that takes longer than this, in seconds, is announced.
 LONG = 5.0
+# Participants who are looked at before any is simulated.
+NUM_FORESEEN = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,13 +53,14 @@ def run_evaluate(
     Args:
         request: what is to be evaluated.
         progress: called as work gets done; what it raises ends the work, of which finished blocks are kept.
-        notify: told how long it will take, if that is long.
+        notify: told how long it will take, if that is long, and who lies outside of analysis prior or actor.
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
     study = resolve_study(request.study)
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
     announce_time(study, study.designs, notify)
+    announce_edges(study, study.designs, notify)
     report_stage(progress, "compiling")
     result = evaluate_study(study, progress=progress)
     if request.folder is not None:
@@ -70,6 +75,19 @@ def announce_time(study: Study, designs: Sequence[Design], notify: Notify) -> No
     if seconds > LONG:
         what = f"{len(designs)} designs, {study.num_datasets} data sets each, by {study.fidelity}"
         notify(f"{what}: {format_estimate(seconds)}.")
+
+
+def announce_edges(study: Study, designs: Sequence[Design], notify: Notify) -> None:
+    """Tell about participants whom fit or actor cannot represent, before they are simulated.
+
+    Raises:
+        StudioError: if the designs need more memory than there is.
+    """
+    check_designs(study, designs)
+    num_datasets = min(study.num_datasets, NUM_FORESEEN)
+    said = [f"{d.name}: {sentence}" for d in designs for sentence in foresee_edges(study, d, num_datasets=num_datasets)]
+    for sentence in dict.fromkeys(said):
+        notify(sentence)
 
 
 def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:

@@ -22,7 +22,7 @@ from designstudio.evaluate.curves import (
     vary_design,
     warn_of_curves,
 )
-from designstudio.runs.evaluate import announce_time
+from designstudio.runs.evaluate import announce_edges, announce_time
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 
@@ -65,7 +65,7 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     Args:
         request: along what.
         progress: called as work gets done; what it raises ends the work, of which finished blocks are kept.
-        notify: told how long it will take, if that is long.
+        notify: told how long it will take, if that is long, and who lies outside of analysis prior or actor.
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
@@ -74,7 +74,9 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     design = study.choose_design(request.design)
     check_values(request.along, request.values)
     # More participants need no more simulations.
-    announce_time(study, [vary_design(design, request.along, value) for value in request.values], notify)
+    designs = [vary_design(design, request.along, value) for value in request.values]
+    announce_time(study, designs, notify)
+    announce_edges(study, designs, notify)
     report_stage(progress, "compiling")
     if request.participants is None:
         points = trace_power(study, design, request.along, list(request.values), progress=progress)

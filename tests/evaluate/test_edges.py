@@ -8,6 +8,7 @@ from designstudio.evaluate.edges import _find_tails
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.runs.evaluate import announce_edges
 from designstudio.study import Analysis, Known, Population
 from designstudio.study.design import Condition, Design, Stimuli
 from tests.evaluate.make_study import STIMULI, TRUTH, TWO_LEVELS, make_study
@@ -93,3 +94,11 @@ def test_a_level_beyond_the_box_that_leads_to_beliefs_inside_is_no_extrapolation
     assert evaluation.edges.parameters["sigma[high]"].outside_box.value == 1.0
     assert evaluation.edges.beliefs_outside.value == 0.0
     assert not any("extrapolation" in sentence for sentence in evaluation.edges.list_warnings())
+
+
+def test_people_whom_the_fit_cannot_represent_are_named_before_anything_is_simulated():
+    told = []
+    study = make_study(analysis=Analysis(), designs=(TWO_LEVELS, FAR_LEVELS))
+    announce_edges(study, study.designs, told.append)
+    assert [sentence.split(" of ")[0] for sentence in told] == ["far: sigma[high]"]
+    assert "lies outside of its analysis prior (0.01 to 0.5)" in told[0]
