@@ -94,7 +94,7 @@ class SearchResult(AbstractResult):
             columns=tuple(columns[place] for place in shown),
             rows=tuple(tuple(row[place] for place in shown) for row in rows),
             notes=tuple(describe_search(self)),
-            hint="All candidates: .to_frame(). Figure: .plot(). Designs: .verification.finalists[0].design.",
+            hint="All candidates: .to_frame(). Figure: .plot(). The design to take: .verification.winner.design.",
         )
 
     def to_frame(self) -> "pd.DataFrame":
