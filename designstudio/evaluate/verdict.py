@@ -19,6 +19,8 @@ from designstudio.model.family import DEFAULT_FAMILY
 
 # Uncertainty levels closer than this factor have room to be moved apart.
 WIDE_LEVELS = 4.0
+# Monte Carlo errors by which one design must differ from another to be called better.
+CLEARLY = 2.0
 
 NO_RECOVERY: Mapping[str, ModelRecovery] = MappingProxyType({})
 
@@ -66,9 +68,9 @@ def _advise(evaluation: Evaluation) -> str:
 def _name_best(ranked: Sequence[Evaluation]) -> str:
     best, second = ranked[0], ranked[1]
     least, next_least = (evaluation.identifiability.remaining for evaluation in (best, second))
-    if next_least.value - least.value < 2 * math.hypot(least.mcse, next_least.mcse):
+    if next_least.value - least.value < CLEARLY * math.hypot(least.mcse, next_least.mcse):
         return f"{best.design.name} and {second.design.name} leave about equally much open."
-    ratios = _list_ratios({n: r for n, r in compare_rmse(best.summaries, second.summaries).items() if r.value > 1}, best)
+    ratios = _list_ratios(compare_rmse(best.summaries, second.summaries), best)
     return (
         f"{best.design.name} leaves least open: in the direction that it knows worst, {least.value:.0%} of the prior's "
         f"uncertainty remains (next best {second.design.name}, {next_least.value:.0%})"
@@ -90,12 +92,10 @@ def _compare_with(evaluation: Evaluation, worse: Sequence[Evaluation]) -> str:
 
 
 def _list_ratios(ratios: dict[str, Score], evaluation: Evaluation) -> str:
-    """Ratios of the pair that is at stake, or of all parameters without a pair."""
+    """Ratios of the pair that is at stake, or of all parameters without a pair, as far as they are clearly above 1."""
     pair = evaluation.identifiability.prior_cost_pair or evaluation.identifiability.parameters
-    parts = [
-        f"{ratios[n].value:.1f} ± {ratios[n].mcse:.1f} times ({n})" for n in pair if n in ratios and ratios[n].value > 0
-    ]
-    return " and ".join(parts)
+    clear = {name: ratio for name, ratio in ratios.items() if name in pair and ratio.value - CLEARLY * ratio.mcse > 1}
+    return " and ".join(f"{ratio.value:.1f} ± {ratio.mcse:.1f} times ({name})" for name, ratio in clear.items())
 
 
 def _describe_candidates(name: str, recovery: ModelRecovery) -> str:

@@ -12,8 +12,9 @@ from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.results import score_evaluation
 from designstudio.evaluate.status import RULES, STATUSES, find_status
-from designstudio.evaluate.verdict import find_verdict
+from designstudio.evaluate.verdict import _list_ratios, find_verdict
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.paired import compare_rmse
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
@@ -196,3 +197,14 @@ def test_a_truth_at_an_end_of_its_prior_is_not_called_missed():
     sentences = find_verdict([evaluation])
     assert any("beta of the participants lies at an end of its analysis prior" in sentence for sentence in sentences)
     assert not any("intervals of beta hold the truth in only" in sentence for sentence in sentences)
+
+
+def test_errors_are_called_smaller_only_where_they_clearly_are():
+    """Both designs see the same participants, so a design against itself is no better, and against a worse one it is."""
+    study = make_study()
+    one, two = (evaluate_design(study, design, fidelity="information", cache=NOWHERE) for design in (ONE_LEVEL, TWO_LEVELS))
+    ratios = {name: compare_rmse(two.summaries, one.summaries)[name] for name in ("mu_0", "beta")}
+    assert _list_ratios(ratios, two).count("times") == 2
+    noisy = {name: Score(ratio.value, ratio.value) for name, ratio in ratios.items()}
+    reverse = compare_rmse(one.summaries, two.summaries)
+    assert _list_ratios(noisy, two) == _list_ratios(reverse, one) == ""
