@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from designstudio.core.files import replace_nonfinite
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.status import Status, find_status
@@ -212,10 +213,14 @@ def list_ranks(summaries: xr.Dataset) -> xr.Dataset:
 def _describe_calibration(calibration: xr.Dataset | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
-    columns = ("max_deviation", "band_used", "is_inside", "mean_rank")
-    return {
-        str(name): {c: calibration[c].sel(quantity=name).item() for c in columns} for name in calibration["quantity"].values
-    }
+    found = {}
+    for name in calibration["quantity"].values:
+        entry = calibration.sel(quantity=name)
+        numbers = {column: entry[column].item() for column in ("max_deviation", "band_used", "mean_rank")}
+        # Where no fit is good there are no ranks, which are neither inside nor outside.
+        is_ranked = bool(np.isfinite(numbers["max_deviation"]))
+        found[str(name)] = {**numbers, "is_inside": entry["is_inside"].item() if is_ranked else None}
+    return replace_nonfinite(found)
 
 
 def check_convergence(summaries: xr.Dataset) -> Convergence:

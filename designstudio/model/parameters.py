@@ -217,7 +217,7 @@ def check_parameters(values: Mapping[str, ArrayLike], parameters: Sequence[Param
             raise ValueOutsideSupportError(
                 f"Parameter {parameter.name!r} ({parameter.meaning}) is missing. This model needs: {', '.join(expected)}."
             )
-        check_within(parameter.name, values[parameter.name], parameter.support, excludes_zero=True)
+        parameter.check(values[parameter.name])
 
 
 def check_within(name: str, values: ArrayLike, support: Interval, *, excludes_zero: bool = False) -> None:

@@ -4,6 +4,8 @@ Every metric is a statistic with a weight for each data set, so its error and th
 compared on the same data sets follow from leaving out one data set at a time.
 """
 
+import math
+
 import numpy as np
 import xarray as xr
 
@@ -54,13 +56,11 @@ def estimate_objective(
         is_good = is_good & second["is_good"].values
         second = second.isel(dataset=np.flatnonzero(is_good))
     good = summaries.isel(dataset=np.flatnonzero(is_good))
-    statistic, num = _build_statistic(objective, study, design, good, second), int(is_good.sum())
-    score, own = estimate_by_jackknife(statistic, num)
+    (value, mcse), own = estimate_by_jackknife(_build_statistic(objective, study, design, good, second), int(is_good.sum()))
     pseudo_values[is_good] = -own if objective.is_larger_better else own
     if metric.is_size:
-        # Sizes race by their logarithms, and are shown with the error that their own metric has.
-        score = estimate_by_jackknife(lambda weights: np.exp(statistic(weights)), num).score
-    return MetricEstimate(score, pseudo_values)
+        value, mcse = math.exp(value), math.exp(value) * mcse
+    return MetricEstimate(Score(value, mcse), pseudo_values)
 
 
 def _build_statistic(

@@ -23,7 +23,9 @@ from designstudio.study.design import Condition, Design, Stimuli
 
 NUM_DATASETS = 10
 MOST_LEVELS = 4
-FORMULAS = ("sigma_0 / sigma[0]", "log(mu_0)", "mu_0 * sigma_r", "sigma_0 ** 2 + sigma_r ** 2", "mu_0 / 0", "2")
+FORMULAS = ("sigma_0 / sigma[0]", "log(mu_0)", "mu_0 * sigma_r", "sigma_0 ** 2 + sigma_r ** 2")
+# Of which nothing can be learned.
+ODD_FORMULAS = ("mu_0 / 0", "2", "mu_0 - mu_0")
 KNOWN = (("sigma",), ("sigma",), (), ("sigma", "sigma_r"))
 # What no sentence, cell or key may hold.
 NO_NUMBER = re.compile(r"\b(nan|inf|None)\b", re.IGNORECASE)
@@ -57,12 +59,18 @@ def make_question(seed: int, *, cost: str | None = None, num_levels: int | None 
     fitted = get_cost(cost or drawn_cost)
     known = ("sigma",) if knows_sigma else known
     num_levels = num_levels or drawn_levels
-    quantities = tuple(Quantity.from_formula(f"quantity {k}", _pick(rng, FORMULAS)) for k in range(rng.integers(3)))
+    # Every other question is one that somebody might ask.
+    is_odd = bool(rng.random() < 0.5)
+    formulas = (*FORMULAS, *ODD_FORMULAS) if is_odd else FORMULAS
+    quantities = tuple(Quantity.from_formula(f"quantity {k}", _pick(rng, formulas)) for k in range(rng.integers(3)))
     free = [parameter for parameter in fitted.all_parameters if parameter.name not in known]
     return Study(
         fitted.name,
-        tuple(_make_design(rng, f"design {k}", num_levels) for k in range(rng.integers(1, 3))),
-        population=Population({p.name: _make_prior(rng, p) for p in fitted.all_parameters if rng.random() < 0.6}),
+        tuple(_make_design(rng, f"design {k}", num_levels, is_odd=is_odd) for k in range(rng.integers(1, 3))),
+        population=Population(
+            {p.name: _make_prior(rng, p) for p in fitted.all_parameters if is_odd and rng.random() < 0.6},
+            follows_analysis=bool(rng.random() < 0.3),
+        ),
         analysis=Analysis(known={name: Known() for name in known}),
         quantities=quantities,
         goals=tuple(_make_goal(rng, free, quantities) for _ in range(rng.integers(3))),
@@ -116,17 +124,20 @@ def _make_prior(rng: np.random.Generator, parameter: Parameter) -> AbstractPrior
     low, high = sorted(rng.uniform(box.low, box.high, 2))
     middle = float(np.sqrt(low * high))
     is_open = parameter.support.high == np.inf
-    far = [Constant(min(3 * box.high, 4.9)), Constant(box.low / 10), LogNormal(middle, 0.5)] if is_open else []
+    far = [Constant(min(3 * box.high, 4.9)), Constant(box.low / 10), LogNormal(middle, 0.3)] if is_open else []
     return _pick(rng, [Constant(middle), Constant(box.high), Uniform(low, high + 1e-3 * (box.high - low)), *far])
 
 
-def _make_design(rng: np.random.Generator, name: str, num_levels: int) -> Design:
+def _make_design(rng: np.random.Generator, name: str, num_levels: int, *, is_odd: bool) -> Design:
     levels = np.sort(rng.permutation(np.geomspace(0.02, 0.45, 12))[:num_levels])
     conditions = tuple(
-        Condition(f"level {k}", int(_pick(rng, (1, 2, 5, 20, 45, 90, 120))), {"sigma": float(level)})
+        Condition(
+            f"level {k}", int(_pick(rng, (1, 2, 5, 20, 45, 90, 120) if is_odd else (45, 120))), {"sigma": float(level)}
+        )
         for k, level in enumerate(levels)
     )
-    return Design(name, conditions, _make_stimuli(rng), num_participants=int(_pick(rng, (1, 2, 20))))
+    stimuli = _make_stimuli(rng) if is_odd else Stimuli(low=0.25, high=5.0)
+    return Design(name, conditions, stimuli, num_participants=int(_pick(rng, (1, 2, 20))))
 
 
 def _make_stimuli(rng: np.random.Generator) -> Stimuli:

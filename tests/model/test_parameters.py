@@ -59,3 +59,9 @@ def test_every_cost_parameter_is_described(cost):
         assert parameter.meaning != "cost parameter"
         assert parameter.box.low in parameter.support
         assert parameter.box.high in parameter.support
+
+
+@pytest.mark.parametrize("change", [{"mu_0": 1e300}, {"mu_0": 1e-300}, {"sigma_0": 100.0}, {"sigma_r": 1e-20}])
+def test_values_with_which_nothing_can_be_computed_are_refused(change):
+    with pytest.raises(ValueOutsideSupportError, match=r"must be from 1e-09 to (5|1e\+09), but .* nothing can be computed"):
+        check_parameters({**GOOD, **change}, LOG_NORMAL.parameters)

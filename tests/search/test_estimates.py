@@ -83,9 +83,9 @@ def test_power_to_tell_groups_apart_is_that_of_the_evaluation(study, evaluation)
 
 def test_pseudo_values_average_to_the_objective_and_pair_designs_as_the_paired_score_does(study, evaluation):
     other = evaluate_design(study, ONE_LEVEL, fidelity="information", num_datasets=64, cache=BlockCache(None))
-    estimates = [estimate_objective(Objective("rmse", ("beta",)), study, e.design, e.summaries) for e in (evaluation, other)]
+    estimates = [estimate_objective(Objective("rmse", ("mu_0",)), study, e.design, e.summaries) for e in (evaluation, other)]
     difference = estimates[1].pseudo_values - estimates[0].pseudo_values
-    ratio = compare_rmse(evaluation.summaries, other.summaries)["beta"]
+    ratio = compare_rmse(evaluation.summaries, other.summaries)["mu_0"]
     # The ratio's logarithm, up to the jackknife's own bias correction; and its error.
     assert difference.mean() == pytest.approx(np.log(ratio.value), abs=0.05)
     assert difference.std(ddof=1) / 8 == pytest.approx(ratio.mcse / ratio.value, rel=0.1)

@@ -11,7 +11,7 @@ from jaxtyping import Array, ArrayLike, Bool, Float
 
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 from designstudio.model.actors.base import AbstractActor
-from designstudio.model.parameters import check_parameters, check_within
+from designstudio.model.parameters import LARGEST, SMALLEST, check_parameters, check_within
 from designstudio.model.priors import Interval
 
 
@@ -37,6 +37,7 @@ def choose_actions(actor: AbstractActor, measurements: ArrayLike, participant: M
         OutsideTrainingBoxWarning: if some actions lie outside the actor's training box; see `Actions.is_inside`.
     """
     check_within("A measurement", measurements, Interval(0.0, float("inf")), excludes_zero=True)
+    check_within("A measurement", measurements, Interval(SMALLEST, LARGEST))
     check_parameters(participant, actor.parameters)
     values = {"measurement": measurements, **participant}
     try:
