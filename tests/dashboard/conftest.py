@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of this folder that a worker runs."""
+"""One server and one browser for all tests of this folder that a worker runs; they end with the last of them."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.dashboard.browser import Studio, find_chromium, open_browser, open_pa
 from tests.helpers.studio import serve_studio
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def studio(tmp_path_factory):
     find_chromium()
     folder = tmp_path_factory.mktemp("studio")
@@ -17,7 +17,7 @@ def studio(tmp_path_factory):
     assert server.list_complaints() == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
     with open_browser() as opened:
         yield opened
