@@ -138,4 +138,4 @@ def test_a_search_takes_a_list_as_a_grid_or_a_range(values, expected):
 def test_levels_of_a_search_stay_where_actors_are_trained():
     shown = np.repeat([1.0, 2.0], 10)
     design = describe_pilot(lay_out_trials(shown), {}, {})
-    assert describe_space(design, [0.015, 0.4], shown).level == Range(0.01, 0.5)
+    assert describe_space(design, [0.0075, 0.8], shown).level == Range(0.005, 1.0)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool
 from designstudio.model.actors.base import AbstractActor, AbstractPolicy, is_in_box
 from designstudio.model.costs.base import AbstractBentCost, AbstractCost
 from designstudio.model.family import LOG_NORMAL, Family
-from designstudio.model.likelihood.density import BENT, CORNERED, LINEAR, SMOOTH, QuadratureRule
+from designstudio.model.likelihood.density import CORNERED, LINEAR, SMOOTH, QuadratureRule
 from designstudio.model.perception.base import Participant, Scalar
 from designstudio.model.perception.lognormal import Belief, LogNormalPerception
 from designstudio.model.response.lognormal import LogNormalResponse
@@ -97,4 +97,4 @@ def choose_rule(cost: AbstractCost) -> QuadratureRule:
 
 def choose_fast_rule(cost: AbstractCost) -> QuadratureRule:
     """The rule with which posteriors are explored; where it is not that of `choose_rule`, results are corrected."""
-    return BENT if isinstance(cost, AbstractBentCost) else choose_rule(cost)
+    return SMOOTH if isinstance(cost, AbstractBentCost) else choose_rule(cost)

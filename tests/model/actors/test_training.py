@@ -17,7 +17,9 @@ from designstudio.model.actors.leaves import write_leaves
 from designstudio.model.actors.monte_carlo import sampled_cost
 from designstudio.model.actors.training import build_actor
 from designstudio.model.costs import COSTS, PAPER_COST_NAMES, get_cost, register_cost
-from designstudio.model.priors import Interval
+from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import analysis_priors
+from designstudio.model.priors import HalfNormal, Interval
 
 # One shape for all tests here, so that one compilation serves them.
 SMALL = {"num_steps": 4, "block": 2, "batch_size": 256, "width": 8, "num_watched": 200}
@@ -128,6 +130,8 @@ def test_an_actor_that_was_trained_on_another_box_is_right_where_it_was_trained(
     np.testing.assert_array_equal(loaded.policy(PARTICIPANT)(jnp.asarray(0.3)), actor.policy(PARTICIPANT)(jnp.asarray(0.3)))
     assert loaded.parameter_boxes["sigma"] == loaded.parameter_boxes["sigma_0"] == Interval(0.01, 0.5)
     assert loaded.training_priors["mu_0"].support == Interval(0.05, 15.0)
+    wide = analysis_priors(loaded.parameters).replace(sigma=HalfNormal(0.5))
+    assert BehaviorModel(loaded, priors=wide).priors["sigma"].support == Interval(0.01, 0.5)
 
 
 def test_the_zoo_has_all_seven_costs():
