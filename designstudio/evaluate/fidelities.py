@@ -24,8 +24,10 @@ from designstudio.evaluate.entries import (
     summarize_prior,
 )
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
+from designstudio.evaluate.information_gain import PARTS, compute_gains
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
+from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.summaries import summarize_draws
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -73,12 +75,17 @@ def summarize_datasets(
     prior = summarize_prior(experiment.fitted, entries, study.quantities, experiment.fixed)
     # What takes milliseconds is not worth counting.
     reported = None if fidelity == "information" else progress
-    values, verdicts = _fit(study, design, experiment, FIT_SETTINGS[fidelity], reported)
+    settings = FIT_SETTINGS[fidelity]
+    trials = simulate_experiment(study, design, experiment)
+    values, verdicts, log_evidence = _fit(study, trials, experiment, settings, reported)
     draws = compute_entries(entries, values, study.quantities)
     parameters = [entry.name for entry in entries if entry.is_parameter]
+    logs = np.log(np.stack([truth[name] for name in parameters], axis=1))
+    gains = compute_gains(study, experiment, trials, logs, prior["prior_log_covariance"], log_evidence, settings)
     summaries = summarize_draws(draws, truth, parameters, study.interval).assign(verdicts)
     summaries["prior_sd"] = ("quantity", prior["prior_sd"])
     summaries["prior_log_covariance"] = (("parameter", "parameter_other"), prior["prior_log_covariance"])
+    summaries = summaries.assign({InformationGain.name: (("dataset", "part"), gains)}).assign_coords(part=list(PARTS))
     conditions = [condition.name for condition in design.conditions]
     summaries = summaries.assign(find_edges(experiment, entries, truth, values, conditions).variables)
     return summaries.assign_coords(
@@ -90,10 +97,9 @@ def summarize_datasets(
 
 
 def _fit(
-    study: Study, design: Design, experiment: Experiment, settings: FitSettings, progress: ProgressCallback | None
-) -> tuple[dict[str, Any], Verdicts]:
-    """Draws from fits to simulated responses, and the verdict on each fit."""
-    trials = simulate_experiment(study, design, experiment)
+    study: Study, trials: xr.Dataset, experiment: Experiment, settings: FitSettings, progress: ProgressCallback | None
+) -> tuple[dict[str, Any], Verdicts, np.ndarray]:
+    """Draws from fits to simulated responses, the verdict on each fit, and the log evidence."""
     posterior = fit_datasets(
         experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed, progress=progress
     )
@@ -101,7 +107,7 @@ def _fit(
     # Weights have a k-hat, chains an R-hat. That of the proposal from which chains start says nothing about the chains.
     is_weighted = settings.method == "importance"
     nothing = np.full(diagnostics.sizes["dataset"], np.nan)
-    return split_draws(draws, experiment.fixed), {
+    verdicts: Verdicts = {
         "is_good": ("dataset", diagnostics["is_good"].values),
         "is_refitted": ("dataset", ~np.isin(diagnostics["stage"].values, FIRST_STAGES)),
         "rhat": ("dataset", nothing if is_weighted else diagnostics["rhat"].values),
@@ -109,3 +115,4 @@ def _fit(
         "ess": ("dataset", diagnostics["importance_ess" if is_weighted else "ess"].values),
         "reason": ("dataset", diagnostics["reason"].values.astype(str)),
     }
+    return split_draws(draws, experiment.fixed), verdicts, diagnostics["log_evidence"].values

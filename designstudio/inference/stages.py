@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from scipy.special import logsumexp
 
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.inference.batches import ImportanceBatch, compute_correction, run_importance, run_nuts
@@ -69,6 +70,8 @@ class Stages:
         for chosen, is_wanted in self._task.iterate_batches(datasets):
             observations = pick(self._task.sampled, chosen)
             start = self._learn(stage, observations, chosen, is_wanted, num_repeats)
+            # Chains do not tell the evidence; the weighted draws that they start from do.
+            log_evidence = check_weights(np.asarray(start.log_weight)[is_wanted]).log_evidence
             runs: list[Chain] = []
             for repeat in range(num_repeats):
                 keys = self._task.make_keys(chosen, f"{stage}: chains, repeat {repeat}")
@@ -82,6 +85,7 @@ class Stages:
             stats["lp"][at], stats["diverging"][at] = chains.log_density, chains.is_diverging
             stats["n_steps"][at], stats["acceptance_rate"][at] = chains.num_steps, chains.acceptance
             diagnostics["rhat"][at], diagnostics["ess"][at] = check.rhat, check.ess
+            diagnostics["log_evidence"][at] = log_evidence
             diagnostics["num_divergent"][at] = chains.is_diverging.sum((1, 2))
             reasons = explain_chains(check, chains.is_diverging.mean((1, 2)), self._task.settings)
             failed += self._finish(chosen, is_wanted, stage, self._task.make_generators(at, stage), reasons)
@@ -183,6 +187,8 @@ def _correct_draws(
     seen[is_open] = compare(asked, 0)
     error = seen.std((1, 2))
     results.diagnostics["rule_error"][at] = error
+    # The evidence is corrected by the mean ratio of the likelihoods over the posterior.
+    results.diagnostics["log_evidence"][at] += logsumexp(seen, axis=(1, 2)) - np.log(seen[0].size)
     needs = np.flatnonzero(~(error <= settings.max_rule_error))
     if not needs.size:
         return reasons

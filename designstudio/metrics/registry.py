@@ -23,6 +23,7 @@ from designstudio.metrics.posterior.confounding import Confounding
 from designstudio.metrics.posterior.correlation import Correlation
 from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.posterior.remaining import Remaining
+from designstudio.metrics.posterior.volume_ratio import VolumeRatio
 from designstudio.metrics.power import FalsePositives, Power
 from designstudio.metrics.quantity.bias import Bias
 from designstudio.metrics.quantity.concordance import Concordance
@@ -56,6 +57,7 @@ METRICS: Registry[AbstractMetric] = Registry(
             Confounding(),
             Remaining(),
             InformationGain(),
+            VolumeRatio(),
             Power(),
             FalsePositives(),
             Failed(),

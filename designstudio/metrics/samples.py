@@ -52,6 +52,8 @@ class PosteriorShape(NamedTuple):
         prior: covariance of the analysis prior.
         of_prior: places of the parameters of the participants' prior.
         of_cost: places of the cost's parameters.
+        gain: information gained about these parameters; None if it is not known.
+        pair_gain: the same about prior and cost.
     """
 
     names: tuple[str, ...]
@@ -59,6 +61,8 @@ class PosteriorShape(NamedTuple):
     prior: Matrix
     of_prior: tuple[int, ...]
     of_cost: tuple[int, ...]
+    gain: Vector | None = None
+    pair_gain: Vector | None = None
 
     def select(self, places: tuple[int, ...]) -> Self:
         """The marginal posteriors of some parameters."""
@@ -73,7 +77,7 @@ class PosteriorShape(NamedTuple):
 
     def select_prior_and_cost(self) -> Self:
         """The marginal posteriors of prior and cost."""
-        return self.select((*self.of_prior, *self.of_cost))
+        return self.select((*self.of_prior, *self.of_cost))._replace(gain=self.pair_gain)
 
 
 class DesignFacts(NamedTuple):
@@ -122,10 +126,12 @@ def shape_posteriors(
     """
     names = tuple(str(name) for name in summaries["parameter"].values)
     bases = [split_label(name)[0] for name in names]
+    gains = summaries["information_gain"].values.astype(float).T if "information_gain" in summaries else (None, None)
     return PosteriorShape(
         names,
         summaries["log_covariance"].values.astype(float),
         summaries["prior_log_covariance"].values.astype(float),
         tuple(place for place, base in enumerate(bases) if base in prior_parameters),
         tuple(place for place, base in enumerate(bases) if base in cost_parameters),
+        *gains,
     )

@@ -11,6 +11,7 @@ A Dataset with the dims `dataset`, `quantity` (free parameters and the study's q
 | prior_sd | quantity | of the analysis prior |
 | log_covariance | dataset, parameter, parameter_other | of the logarithms of the parameters |
 | prior_log_covariance | parameter, parameter_other | the same of the analysis prior |
+| information_gain | dataset, part | log p(data given parameters) - log p(data), of all of them, and of prior and cost |
 | is_good, is_refitted, reason | dataset | the verdict on each fit |
 | rhat | dataset | of chains; NaN where there are none |
 | khat | dataset | of importance weights; NaN where there are none |

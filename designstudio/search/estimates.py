@@ -10,12 +10,14 @@ import numpy as np
 import xarray as xr
 
 from designstudio.evaluate.goals import build_criterion
+from designstudio.evaluate.information_gain import follows_analysis_model
 from designstudio.evaluate.results import list_cost_parameters, list_prior_parameters
 from designstudio.metrics import ALL, PRIOR_COST, AbstractPosteriorMetric, AbstractQuantityMetric
 from designstudio.metrics.base import Statistic
 from designstudio.metrics.failed import Failed
 from designstudio.metrics.monte_carlo import FEWEST, UNDEFINED, MetricEstimate, Score, estimate_by_jackknife
 from designstudio.metrics.posterior.information_gain import InformationGain
+from designstudio.metrics.posterior.volume_ratio import VolumeRatio
 from designstudio.metrics.power import Power
 from designstudio.metrics.samples import find_quantities, sample_quantity, shape_posteriors
 from designstudio.search.feasible import measure_design
@@ -24,12 +26,16 @@ from designstudio.study.design import Design
 
 
 def list_objectives(study: Study) -> tuple[Objective, ...]:
-    """What the study's search is for; by default information on prior and cost, or on everything if one of them is known."""
+    """What the study's search is for; by default information on prior and cost, or on everything if one of them is known.
+
+    Where participants do not follow the fitted model, the likelihood of their parameters means nothing: the volume does.
+    """
     if study.search is not None and study.search.objectives:
         return study.search.objectives
     sides = (list_prior_parameters(study), list_cost_parameters(study))
     has_both = all(any(name not in study.analysis.known for name in names) for names in sides)
-    return (Objective(InformationGain.name, (PRIOR_COST if has_both else ALL,)),)
+    name = (InformationGain if follows_analysis_model(study) else VolumeRatio).name
+    return (Objective(name, (PRIOR_COST if has_both else ALL,)),)
 
 
 def estimate_objective(

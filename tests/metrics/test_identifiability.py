@@ -107,16 +107,19 @@ def test_the_order_of_parameters_does_not_matter(rng):
     other = score_identifiability(make_covariances([NAMES[i] for i in order], turned[:-1], turned[-1]), PRIOR, BETA)
     assert other.prior_cost_pair == found.prior_cost_pair
     assert other.weakest == pytest.approx(found.weakest, abs=1e-3)
-    for name in ("confounding", "prior_cost", "information_gain"):
-        mine, theirs = getattr(found, name), getattr(other, name)
+    for mine, theirs in (
+        (found.confounding, other.confounding),
+        (found.prior_cost, other.prior_cost),
+        (found.scores["volume_ratio"], other.scores["volume_ratio"]),
+    ):
         assert {key: theirs[key].value for key in theirs} == pytest.approx({key: mine[key].value for key in mine})
 
 
-def test_information_gain_is_the_mutual_information_of_a_linear_model(rng):
+def test_the_volume_ratio_is_the_mutual_information_of_a_linear_model(rng):
     prior, noise = draw_covariances(rng, 2, 4)
     designs = rng.normal(size=(5, 4, 4))
     posteriors = [observe_linearly(prior, loadings, noise) for loadings in designs]
-    gain = score_identifiability(make_covariances(NAMES, posteriors, prior), PRIOR, BETA).information_gain
+    gain = score_identifiability(make_covariances(NAMES, posteriors, prior), PRIOR, BETA).scores["volume_ratio"]
     for name, chosen in (("all", [0, 1, 2, 3]), ("prior_cost", [0, 1, 3])):
         informations = [measure_information(prior, loadings, noise, chosen) for loadings in designs]
         assert gain[name] == pytest.approx((np.mean(informations), np.std(informations, ddof=1) / np.sqrt(5)))
@@ -125,8 +128,8 @@ def test_information_gain_is_the_mutual_information_of_a_linear_model(rng):
 def test_a_posterior_like_the_prior_has_gained_nothing(rng):
     prior = draw_covariances(rng, 1, 4)[0]
     found = score_identifiability(make_covariances(NAMES, [prior] * 3, prior), PRIOR, BETA)
-    assert found.information_gain["all"].value == pytest.approx(0, abs=1e-9)
-    assert found.information_gain["prior_cost"].value == pytest.approx(0, abs=1e-9)
+    assert found.scores["volume_ratio"]["all"].value == pytest.approx(0, abs=1e-9)
+    assert found.scores["volume_ratio"]["prior_cost"].value == pytest.approx(0, abs=1e-9)
     assert found.remaining.value == pytest.approx(1)
 
 
@@ -174,7 +177,7 @@ def test_without_a_free_prior_or_cost_there_is_no_such_pair(names, cost):
     found = score_identifiability(make_covariances(names, [np.eye(2)] * 3, np.eye(2)), PRIOR, cost)
     assert found.prior_cost == {}
     assert found.prior_cost_pair is None
-    assert list(found.information_gain) == ["all"]
+    assert list(found.information_gain) == list(found.scores["volume_ratio"]) == ["all"]
 
 
 def test_parameters_of_each_condition_belong_to_prior_and_cost(rng):

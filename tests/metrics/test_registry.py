@@ -28,7 +28,8 @@ def make_quantity(rng, num=NUM):
 def make_shape(rng, num=NUM):
     roots = rng.normal(size=(num, 3, 3))
     covariance = 0.1 * (roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(3))
-    return PosteriorShape(("mu_0", "sigma_0", "beta"), covariance, np.eye(3), (0, 1), (2,))
+    gains = rng.normal(3.0, 1.0, (2, num))
+    return PosteriorShape(("mu_0", "sigma_0", "beta"), covariance, np.eye(3), (0, 1), (2,), *gains)
 
 
 def make_sample(metric, rng):

@@ -25,7 +25,7 @@ GOALS = (
 
 @pytest.fixture(scope="module")
 def study():
-    study = make_study(goals=GOALS)
+    study = make_study(goals=GOALS, seed=3)
     population = {**study.population.priors, "mu_0": Uniform(1.0, 2.0), "beta": Uniform(0.8, 0.95)}
     return study.replace(population=dataclasses.replace(study.population, priors=population))
 

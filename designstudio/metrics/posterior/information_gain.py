@@ -8,18 +8,21 @@ from designstudio.metrics.samples import PosteriorShape
 
 
 class InformationGain(AbstractPosteriorMetric):
-    """Half the log ratio of the determinants of prior and posterior covariance."""
+    """Mean of log p(data | parameters) - log p(data), computed with the fits; see `designstudio.metrics.summaries`."""
 
     name = "information_gain"
     label = "information gain"
-    explanation = "nats that all parameters, or the prior-cost pair, gain; 0.69 nats halve one sd"
+    explanation = (
+        "mean of log p(data given parameters) - log p(data), of all parameters or of prior and cost, the others integrated "
+        "out: the expected information gain if participants come from the analysis prior, else what these may expect"
+    )
     caveat = "more parameters have more to gain: compare designs with the same parameters"
     direction = LARGER
     unit = "nats"
 
     def values(self, shape: PosteriorShape) -> Float[np.ndarray, " dataset"]:
         """Nats gained."""
-        return (np.linalg.slogdet(shape.prior)[1] - np.linalg.slogdet(shape.covariance)[1]) / 2
+        return np.full(len(shape.covariance), np.nan) if shape.gain is None else shape.gain
 
     def row_names(self) -> dict[str, str]:
         """Both parts."""
