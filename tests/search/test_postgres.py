@@ -20,7 +20,8 @@ from designstudio.study import read_study
 from tests.search.make_search import TEXT
 from tests.search.test_run_search import show_scores
 
-NUM_TRIALS = 24
+# The first ten are drawn at random; the others depend on what was seen.
+NUM_TRIALS = 16
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(databas
         return -1 if job is None else job.count_finished()
 
     command = ("search", study, "--candidates", NUM_TRIALS, "--storage", database, "--out", tmp_path / "run")
-    for target in (2, 6, 11, 15, 20):
+    for target in (2, 5, 9, 11, 13):
         process = start(*command, folder=tmp_path)
         try:
             wait_for(lambda target=target: count() >= target)
