@@ -25,6 +25,8 @@ FIRST_DAMPING = 1e-2
 SMALLEST_DAMPING = 1e-5
 # Weights with hardly any influence are damped as if they had this share of the average influence.
 LEAST_INFLUENCE = 1e-3
+# How many standard deviations measurements scatter at most among the examples at the ends of the box.
+REACH = 3.2
 
 
 class GaussNewtonState(eqx.Module):
@@ -54,13 +56,30 @@ def advance(
 
 
 def draw_examples(actor: AbstractActor, num_examples: int, *, key: Key[Array, ""]) -> Decisions:
-    """Half from the training priors, half spread evenly, so that the far corners of the box are learnt too."""
-    typical_key, wide_key = jax.random.split(key)
-    priors = actor.training_priors
-    typical = draw_decisions(actor.cost, num_examples - num_examples // 2, priors=priors, key=typical_key)
+    """Half from the training priors, most others spread evenly, an eighth at the ends: corners are learnt, too."""
+    typical_key, wide_key, end_key = jax.random.split(key, 3)
+    priors, num_wide, num_ends = actor.training_priors, 3 * num_examples // 8, num_examples // 8
     evenly = PriorSet({name: spread_evenly(prior.support) for name, prior in priors.items()})
-    wide = draw_decisions(actor.cost, num_examples // 2, priors=evenly, key=wide_key)
-    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), typical, wide)
+    parts = [
+        draw_decisions(actor.cost, num_examples - num_wide - num_ends, priors=priors, key=typical_key),
+        draw_decisions(actor.cost, num_wide, priors=evenly, key=wide_key),
+        _draw_at_ends(evenly, num_ends, key=end_key),
+    ]
+    return jax.tree.map(lambda *arrays: jnp.concatenate(arrays), *parts)
+
+
+def _draw_at_ends(evenly: PriorSet, num_decisions: int, *, key: Key[Array, ""]) -> Decisions:
+    """Decisions with the density of Chebyshev's nodes, which are dense at the ends of every range.
+
+    Prior and perception are equally uncertain, because only then is the belief as uncertain as it can be.
+    """
+    names = [*evenly, "scatter"]
+    keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
+    places = {name: (1 - jnp.cos(jnp.pi * jax.random.uniform(keys[name], (num_decisions,)))) / 2 for name in names}
+    participants = {name: prior.distribution().icdf(places[name]) for name, prior in evenly.items()}
+    participants["sigma_0"] = participants["sigma"]
+    scatter = REACH * participants["sigma"] * (2 * places["scatter"] - 1)
+    return Decisions(participants, jnp.log(participants["mu_0"]) + scatter)
 
 
 def newton_step(cost: AbstractCost, participant: Participant, log_measurement: Scalar, log_action: Scalar) -> Scalar:

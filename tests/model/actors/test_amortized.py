@@ -1,5 +1,6 @@
 """The zoo's actors: accurate, differentiable, and honest about where they were trained."""
 
+import itertools
 import warnings
 
 import equinox as eqx
@@ -12,6 +13,7 @@ from jax.test_util import check_grads
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 from designstudio.model.actors import ExactActor, PaperActor, choose_actions, load_actor, measure_accuracy
 from designstudio.model.actors.accuracy import (
+    Decisions,
     draw_decisions,
     relative_errors,
     solve_decisions,
@@ -42,6 +44,16 @@ def test_errors_are_as_promised_where_little_noise_is_as_frequent_as_much(cost):
     accuracy = summarize_errors(relative_errors(actor, decisions, solve_decisions(cost, decisions)))
     assert accuracy.median <= 1e-4
     assert accuracy.p99 <= 1e-3
+
+
+def test_errors_are_small_at_every_corner_of_the_box(cost):
+    actor = load_actor(cost.name)
+    ends = [(parameter.box.low, parameter.box.high) for parameter in actor.parameters]
+    corners = np.array(list(itertools.product(*ends, (0.02, 20.0)))).T
+    names = [parameter.name for parameter in actor.parameters]
+    participants = {name: jnp.asarray(values) for name, values in zip(names, corners[:-1], strict=True)}
+    decisions = Decisions(participants, jnp.log(jnp.asarray(corners[-1])))
+    assert relative_errors(actor, decisions, solve_decisions(cost, decisions)).max() < 1e-2
 
 
 def test_gradients_agree_with_the_exact_actor_and_with_finite_differences(cost):
