@@ -64,7 +64,9 @@ def compute_gains(
     keys = jax.vmap(lambda number: jax.random.fold_in(make_key(study.seed, "noises"), number))(jnp.asarray(numbers))
     given = (jnp.asarray(logs, jnp.float32), jnp.asarray(root, jnp.float32), task.sampled, exact, keys)
     at_truth, average = (np.asarray(array, float) for array in _average_likelihood(task.model, places, given))
-    gains = np.stack([at_truth, at_truth + average], axis=1) - log_evidence[:, None]
+    # Both are minus infinity where no parameters that the fit allows could have made the responses.
+    with np.errstate(invalid="ignore"):
+        gains = np.stack([at_truth, at_truth + average], axis=1) - log_evidence[:, None]
     return np.where(np.isfinite(gains), gains, np.nan)
 
 
