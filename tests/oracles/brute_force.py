@@ -80,7 +80,7 @@ def optimal_log_action(name, log_mu, sigma_post, sigma_r, parameters):
         return expected_cost(name, log_action, log_mu, sigma_post, sigma_r, parameters, num_nodes)
 
     total = np.hypot(sigma_post, sigma_r)
-    candidates = np.concatenate([log_mu + total * np.linspace(-6, 4, 31), log_mu + np.linspace(-6, 2, 21)])
+    candidates = np.concatenate([log_mu + total * np.linspace(-6, 4, 31), log_mu + np.linspace(-10, 2, 31)])
     candidates = np.unique(candidates.round(12))
     best = int(np.argmin([expected(candidate, NUM_COARSE_NODES) for candidate in candidates]))
     best = min(max(best, 1), len(candidates) - 2)
