@@ -2,8 +2,8 @@
 
 The programs are those of users. Only how thoroughly XLA turns them into machine code for CPUs is different: LLVM optimises
 less and for size, and kernels take the shorter of XLA's two ways. The first two flags save a quarter of the CPU time of the
-tests of actors and of behaviour. The third halves what the gradient of a bent likelihood takes to compile (1.9 s to 1.0) and
-saves a fifth of a first fit (5.7 s to 4.5); a second one takes as long as before.
+tests of actors and of behaviour. The third halves what the gradient of a bent likelihood takes to compile (1.7 s to 0.9) and
+saves a sixth of a first fit (4.1 s to 3.4); a second fit takes longer with it (0.22 s to 0.33), but tests make few of those.
 """
 
 import mmap
