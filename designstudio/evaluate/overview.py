@@ -40,7 +40,7 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
         powers = [e.power.get(goal) for e in evaluations]
         rows.append(_row(f"P({goal})", (_cell(power and power.present) for power in powers)))
         if any(power is not None and power.when_absent is not None for power in powers):
-            rows.append(_row(f"P({goal}), effect absent", (_cell(power and power.when_absent) for power in powers)))
+            rows.append(_row("↳ effect absent", (_cell(power and power.when_absent) for power in powers)))
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
     rows += _tabulate_bounds(evaluations)
