@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from designstudio.core.cache import BlockCache
+from designstudio.errors import OutsideTrainingBoxWarning
 from designstudio.evaluate.edges import _find_tails
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
@@ -90,7 +91,8 @@ def test_a_truth_in_the_far_tail_of_the_prior_is_flagged():
 
 def test_a_level_beyond_the_box_that_leads_to_beliefs_inside_is_no_extrapolation():
     design = Design("far", (Condition("low", 45, {"sigma": 0.3}), Condition("high", 45, {"sigma": 1.5})), STIMULI)
-    evaluation = evaluate_design(make_study(), design, fidelity="information", num_datasets=20, cache=NOWHERE)
+    with pytest.warns(OutsideTrainingBoxWarning, match="where beliefs are outside as well"):
+        evaluation = evaluate_design(make_study(), design, fidelity="information", num_datasets=20, cache=NOWHERE)
     assert evaluation.edges.parameters["sigma[high]"].outside_box.value == 1.0
     assert evaluation.edges.beliefs_outside.value == 0.0
     assert not any("extrapolation" in sentence for sentence in evaluation.edges.list_warnings())

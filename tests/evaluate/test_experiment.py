@@ -37,7 +37,7 @@ def test_a_longer_experiment_begins_like_a_shorter_one():
 def test_another_level_changes_the_responses_by_the_same_noise():
     # With no prior to speak of and no motor noise, log response is log stimulus plus sigma times the noise.
     population = Population(
-        {"mu_0": Constant(1.5), "sigma_0": Constant(30.0), "sigma_r": Constant(1e-4), "beta": Constant(1.0)}
+        {"mu_0": Constant(1.5), "sigma_0": Constant(5.0), "sigma_r": Constant(1e-4), "beta": Constant(1.0)}
     )
     study = make_study(population=population, actor="exact", analysis=Analysis(known={"sigma": Known()}))
     noises = []

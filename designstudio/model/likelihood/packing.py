@@ -198,7 +198,8 @@ def _warn_outside_box(name: str, numbers: np.ndarray, model: BehaviorModel) -> N
     if is_outside.any():
         warnings.warn(
             f"The fixed value {numbers[is_outside][0]:g} of {name!r} lies outside {box}, on which the "
-            f"{model.actor.cost.name} actor was trained: its actions are extrapolated, use an exact actor.",
+            f"{model.actor.cost.name} actor was trained: where beliefs are outside as well, its actions are extrapolated; "
+            "use an exact actor.",
             OutsideTrainingBoxWarning,
             stacklevel=3,
         )
