@@ -107,6 +107,8 @@ class Job:
     @property
     def state(self) -> str:
         """One of `starting`, `running`, `finished`, `failed`, `stopped` and `lost` (its process ended without a word)."""
+        # Looked at before the lock, which its process takes first: it may begin between the two looks.
+        has_begun = (self.folder / PID).exists()
         outcome = self.outcome
         if outcome:
             return str(outcome["state"])
@@ -116,9 +118,8 @@ class Job:
         outcome = self.outcome
         if outcome:
             return str(outcome["state"])
-        # Its process writes its id first of all.
         waited = time.time() - float(self.record.get("started", 0.0))
-        is_new = not (self.folder / PID).exists() and waited < self._waiting.patience
+        is_new = not has_begun and waited < self._waiting.patience
         return STARTING if is_new else LOST
 
     @property

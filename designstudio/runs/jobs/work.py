@@ -19,6 +19,8 @@ from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PRO
 PERIOD = 0.5
 # The page that waits for the result should not have to wait for its processor.
 NICENESS = 10
+# Seconds in which a lock must be free, unless another process works on the job.
+LOCK_PATIENCE = 5.0
 
 
 class StopRequested(Exception):  # noqa: N818  (it is no error)
@@ -54,7 +56,8 @@ def work(folder: Path) -> int:
     """Do the job of a folder; returns the exit code."""
     lock = FileLock(folder / LOCK)
     try:
-        lock.acquire(timeout=0)
+        # Whoever asks whether the job runs has the lock for a moment.
+        lock.acquire(timeout=LOCK_PATIENCE)
     except Timeout:
         return 0
     started = time.time()

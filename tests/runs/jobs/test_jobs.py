@@ -1,14 +1,20 @@
 """Jobs in processes of their own: they can be watched, stopped, killed and taken up again."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
+from filelock import FileLock
 
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobStore
-from designstudio.runs.jobs.job import EVALUATE, STUDY, JobSettings
+from designstudio.runs.jobs import job as jobs
+from designstudio.runs.jobs.job import EVALUATE, JOB, LOCK, PID, STARTING, STUDY, JobSettings
 from designstudio.study import format_study, read_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
@@ -59,6 +65,28 @@ def test_a_killed_job_is_said_to_be_interrupted(tmp_path):
     os.kill(int((job.folder / ".pid").read_text()), signal.SIGKILL)
     wait_for(lambda: job.state == LOST)
     assert "Resume it" in job.message
+
+
+def test_a_job_that_begins_while_somebody_looks_at_it_is_not_called_lost(tmp_path):
+    (tmp_path / JOB).write_text(json.dumps({"kind": EVALUATE, "title": "one", "started": time.time()}))
+
+    class Job(jobs.Job):
+        def is_locked(self):
+            # Not yet; a moment later the process has its lock and writes its id.
+            (self.folder / PID).write_text("1")
+            return False
+
+    assert Job(tmp_path).state == STARTING
+
+
+def test_a_job_waits_for_those_who_only_look_whether_it_runs(tmp_path):
+    (tmp_path / JOB).write_text(json.dumps({"kind": "no such kind", "title": "one", "started": time.time()}))
+    looked = FileLock(tmp_path / LOCK, thread_local=False)
+    looked.acquire()
+    threading.Timer(2.0, looked.release).start()
+    run = subprocess.run([sys.executable, "-m", "designstudio.runs.jobs.work", str(tmp_path)], check=False)
+    assert run.returncode == 1
+    assert jobs.Job(tmp_path).state == FAILED
 
 
 def test_a_wrong_study_fails_with_the_sentence_of_the_command_line(store):
