@@ -14,6 +14,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from designstudio.core.tables import write_csv
 from designstudio.evaluate.status import STATUSES
 from designstudio.model.costs import PAPER_COST_NAMES
@@ -21,6 +23,8 @@ from tests.helpers.random_questions import Answer, answer_question, make_questio
 
 HERE = Path(__file__).parent
 NUM_STUDIES = 500
+# Studies between two looks at the table.
+PERIOD = 20
 TABLE = "random_studies.csv"
 
 
@@ -30,17 +34,26 @@ def main() -> None:
     parser.add_argument("--num", type=int, default=NUM_STUDIES, help="how many studies")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the table")
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     answers: dict[str, list[Answer]] = {cost: [] for cost in PAPER_COST_NAMES}
     for seed in range(options.num):
+        if seed % PERIOD == 0:
+            # Hundreds of shapes: compiled programs would use up the pieces of memory that a process may have.
+            jax.clear_caches()
+            write_table(options.out, answers)
         study = make_question(seed)
         answer = answer_question(study)
         answers[study.cost].append(answer)
         for fault in answer.faults:
             print(f"{seed}: {fault}")
+    write_table(options.out, answers)
+
+
+def write_table(folder: Path, answers: dict[str, list[Answer]]) -> None:
+    """All answers so far: a row for each cost, and one for all."""
     rows = [count(cost, given) for cost, given in answers.items()]
     rows.append(count("all", [answer for given in answers.values() for answer in given]))
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_csv(options.out / TABLE, rows)
+    write_csv(folder / TABLE, rows)
 
 
 def count(cost: str, answers: list[Answer]) -> dict[str, Any]:
