@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from designstudio.core.numbers import format_percent
 from designstudio.metrics import AbstractPosteriorMetric, AbstractQuantityMetric
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.registry import list_design_metrics, list_posterior_metrics, list_quantity_metrics
@@ -54,7 +55,8 @@ def _tabulate_bounds(evaluations: Sequence["Evaluation"]) -> list[Row]:
     rows = []
     if any(found):
         ranges = [list(bounds.get("coverage", {}).values()) for bounds in found]
-        cells = (f"{min(b.low for b in r):.0%} to {max(b.high for b in r):.0%}" if r else NOTHING for r in ranges)
+        ends = [(min(b.low for b in r), max(b.high for b in r)) if r else () for r in ranges]
+        cells = (" to ".join(map(format_percent, pair)) or NOTHING for pair in ends)
         rows.append(_row("coverage, failed counted", cells))
     powers = [bounds.get("power", {}) for bounds in found]
     goals = dict.fromkeys(goal for power in powers for goal in power)
@@ -143,4 +145,4 @@ def _range(evaluation: "Evaluation", metric: AbstractQuantityMetric) -> str:
     """Smallest and largest over the quantities."""
     values = [scores[metric.name].value for scores in evaluation.recovery.values()]
     ends = [value for value in values if not math.isnan(value)]
-    return f"{min(ends):{metric.number_format}} to {max(ends):{metric.number_format}}" if ends else NOTHING
+    return " to ".join(metric.format_number(end) for end in (min(ends), max(ends))) if ends else NOTHING

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from designstudio.core.numbers import format_fixed
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
@@ -50,7 +51,9 @@ def format_power(score: PowerScore) -> str:
 
 def format_chance(score: Score | None) -> str:
     """A chance with its error, always with as many digits; a dash if there is none."""
-    return "-" if score is None or math.isnan(score.value) else f"{score.value:.2f} ± {score.mcse:.2f}"
+    if score is None or math.isnan(score.value):
+        return "-"
+    return f"{format_fixed(score.value, 2)} ± {format_fixed(score.mcse, 2)}"
 
 
 def _warn(score: PowerScore) -> str:
@@ -95,4 +98,4 @@ def _list(places: Sequence[str], num: int) -> str:
 
 
 def _percent(score: Score) -> str:
-    return f"{score.value:.0%} (± {score.mcse:.0%})"
+    return f"{score.percent} ({score.percent_error})"

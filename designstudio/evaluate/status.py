@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from designstudio.core.numbers import format_fixed
 from designstudio.metrics.edges import list_at_end
 from designstudio.metrics.learned import Learned, Pair, score_learned, score_pairs
 from designstudio.metrics.monte_carlo import Score
@@ -200,7 +201,7 @@ def _find_confounded(
     verb = "are" if is_sure else "may be"
     reason = (
         f"{worst.first} and {worst.second} {verb} confounded: correlation {worst.correlation}, and {worst.second} is "
-        f"{worst.confounding.value:.1f} times less certain than if the prior were known{also}"
+        f"{format_fixed(worst.confounding.value, 1)} times less certain than if the prior were known{also}"
     )
     return Status(CONFOUNDED, _hedge(reason, is_sure), is_sure)
 
@@ -245,7 +246,7 @@ def _find_missed(covered: Mapping[str, Score], interval: float, rules: StatusRul
     }
     if not missed:
         return None
-    shares = " and ".join(f"{name} in only {coverage.value:.0%}" for name, coverage in missed.items())
+    shares = " and ".join(f"{name} in only {coverage.percent}" for name, coverage in missed.items())
     reason = (
         f"{' and '.join(missed)} {'are' if len(missed) > 1 else 'is'} not learned: {interval:.0%} intervals hold the truth "
         f"of {shares} of the data sets, so what the fit assumes does not suit these participants"
@@ -260,7 +261,7 @@ def _list_misses(covered: Mapping[str, Score], interval: float, rules: StatusRul
         if math.isnan(coverage.value):
             doubts.append(_Doubt(f"the simulated participants have no true {name} that it could be compared with", True))
         elif is_low_coverage(coverage, interval, rules):
-            doubts.append(_Doubt(f"{interval:.0%} intervals of {name} hold the truth in only {coverage.value:.0%}", True))
+            doubts.append(_Doubt(f"{interval:.0%} intervals of {name} hold the truth in only {coverage.percent}", True))
     return doubts
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from designstudio.core.numbers import format_fixed, format_percent
 from designstudio.evaluate.power_words import warn_of_power
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import CONFOUNDED, NO_ANSWER, NOT_LEARNED, PARTLY, is_low_coverage
@@ -72,8 +73,8 @@ def _name_best(ranked: Sequence[Evaluation]) -> str:
         return f"{best.design.name} and {second.design.name} leave about equally much open."
     ratios = _list_ratios(compare_rmse(best.summaries, second.summaries), best)
     return (
-        f"{best.design.name} leaves least open: in the direction that it knows worst, {least.value:.0%} of the prior's "
-        f"uncertainty remains (next best {second.design.name}, {next_least.value:.0%})"
+        f"{best.design.name} leaves least open: in the direction that it knows worst, {least.percent} of the prior's "
+        f"uncertainty remains (next best {second.design.name}, {next_least.percent})"
         f"{f'; its errors are smaller by {ratios}' if ratios else ''}."
     )
 
@@ -95,7 +96,9 @@ def _list_ratios(ratios: dict[str, Score], evaluation: Evaluation) -> str:
     """Ratios of the pair that is at stake, or of all parameters without a pair, as far as they are clearly above 1."""
     pair = evaluation.identifiability.prior_cost_pair or evaluation.identifiability.parameters
     clear = {name: ratio for name, ratio in ratios.items() if name in pair and ratio.value - CLEARLY * ratio.mcse > 1}
-    return " and ".join(f"{ratio.value:.1f} ± {ratio.mcse:.1f} times ({name})" for name, ratio in clear.items())
+    return " and ".join(
+        f"{format_fixed(ratio.value, 1)} ± {format_fixed(ratio.mcse, 1)} times ({name})" for name, ratio in clear.items()
+    )
 
 
 def _describe_candidates(name: str, recovery: ModelRecovery) -> str:
@@ -113,7 +116,7 @@ def _describe_candidates(name: str, recovery: ModelRecovery) -> str:
 
 def _list_shares(chances: Mapping[str, Score]) -> str:
     known = {cost: chance for cost, chance in chances.items() if not math.isnan(chance.value)}
-    return ", ".join(f"{cost} in {chance.value:.0%} (± {chance.mcse:.0%})" for cost, chance in known.items())
+    return ", ".join(f"{cost} in {chance.percent} ({chance.percent_error})" for cost, chance in known.items())
 
 
 def warn_about(evaluation: Evaluation) -> list[str]:
@@ -126,12 +129,12 @@ def warn_about(evaluation: Evaluation) -> list[str]:
         if is_low_coverage(coverage, nominal) and quantity in at_end:
             warnings.append(
                 f"{name}: {quantity} of the participants lies at an end of its analysis prior, where equal-tailed intervals "
-                f"cannot hold it: its coverage of {coverage.value:.0%} says nothing about the fits."
+                f"cannot hold it: its coverage of {coverage.percent} says nothing about the fits."
             )
         elif is_low_coverage(coverage, nominal):
             warnings.append(
-                f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.value:.0%} "
-                f"(± {coverage.mcse:.0%}) of the data sets: what the fit assumes does not suit these participants."
+                f"{name}: {nominal:.0%} intervals of {quantity} hold the truth in only {coverage.percent} "
+                f"({coverage.percent_error}) of the data sets: what the fit assumes does not suit these participants."
             )
     warnings += [f"{name}: {sentence}" for sentence in (evaluation.edges.list_warnings() if evaluation.edges else ())]
     warnings += warn_of_power(name, evaluation.power)
@@ -146,9 +149,9 @@ def warn_about(evaluation: Evaluation) -> list[str]:
 def _bound(evaluation: Evaluation) -> str:
     """What shares may be with the failed fits, if those are many."""
     parts = [
-        f"{kind} of {name} is between {bounds.low:.0%} and {bounds.high:.0%}"
+        f"{kind} of {name} is between {format_percent(bounds.low)} and {format_percent(bounds.high)}"
         if kind == "coverage"
-        else f"P({name}) is between {bounds.low:.2f} and {bounds.high:.2f}"
+        else f"P({name}) is between {format_fixed(bounds.low, 2)} and {format_fixed(bounds.high, 2)}"
         for kind, found in evaluation.bounds.items()
         for name, bounds in found.items()
     ]

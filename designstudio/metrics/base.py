@@ -44,6 +44,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
+from designstudio.core.numbers import format_percent
 from designstudio.metrics.monte_carlo import (
     UNDEFINED,
     Score,
@@ -84,7 +85,7 @@ class AbstractMetric(ABC):
         direction: which way is better; None if neither is, and then no search can have it as an objective.
         unit: what it is measured in, unless that depends on the quantity.
         is_size: whether it is a positive size. Sizes are compared, and averaged over quantities, by their logarithms.
-        number_format: how a table writes the value if there is no room for its error.
+        number_format: how a table writes the value if there is no room for its error; `.0%` for shares.
     """
 
     name: ClassVar[str]
@@ -111,6 +112,11 @@ class AbstractMetric(ABC):
     def unit_of(self, quantity_unit: str) -> str:
         """The unit, for a quantity with this unit."""
         return self.unit
+
+    def format_number(self, value: float) -> str:
+        """The value as `number_format` says."""
+        share = self.number_format.removesuffix("%")
+        return format(value, share) if share == self.number_format else format_percent(value, int(share.lstrip(".")))
 
 
 class AbstractQuantityMetric(AbstractMetric):

@@ -100,12 +100,12 @@ class Edges:
             # Some actors see parameters by the beliefs to which they lead only: those may be inside although these are not.
             if min(edges.outside_box.value, self.beliefs_outside.value) > rules.max_outside:
                 sentences.append(
-                    f"{name} of {edges.outside_box.value:.0%} of the participants lies outside of the range in which the "
+                    f"{name} of {edges.outside_box.percent} of the participants lies outside of the range in which the "
                     "actor was trained: their responses are simulated by extrapolation."
                 )
         if self.beliefs_outside.value > rules.max_outside:
             sentences.append(
-                f"some beliefs of {self.beliefs_outside.value:.0%} of the participants lie outside of the range in which "
+                f"some beliefs of {self.beliefs_outside.percent} of the participants lie outside of the range in which "
                 "the actor was trained, so simulation or fit extrapolates: change the stimuli, or take the exact actor."
             )
         return sentences
@@ -157,18 +157,18 @@ def _warn_about(name: str, edges: ParameterEdges, rules: EdgeRules) -> list[str]
     low, high = edges.prior_ends
     if edges.outside_prior.value > rules.max_outside:
         sentences.append(
-            f"{name} of {edges.outside_prior.value:.0%} of the participants lies outside of its analysis prior ({low:g} to "
+            f"{name} of {edges.outside_prior.percent} of the participants lies outside of its analysis prior ({low:g} to "
             f"{high:g}), where no fit can find it: widen the prior, or change the population or the levels."
         )
     if edges.in_tail.value > rules.max_in_tail:
         sentences.append(
-            f"{name} of {edges.in_tail.value:.0%} of the participants lies in the far tail of its analysis prior: fits pull "
+            f"{name} of {edges.in_tail.percent} of the participants lies in the far tail of its analysis prior: fits pull "
             "it towards the prior's middle."
         )
     for word, score, mass, end in zip(ENDS, edges.at_end, edges.prior_at_end, edges.prior_ends, strict=True):
         if score.value >= max(rules.min_mass, rules.times_prior * mass):
             sentences.append(
-                f"posteriors of {name} pile up at the {word} end of the analysis prior ({end:g}): {score.value:.0%} of "
+                f"posteriors of {name} pile up at the {word} end of the analysis prior ({end:g}): {score.percent} of "
                 f"their mass lies there, {mass:.0%} of the prior's; what lies beyond cannot be found."
             )
     return sentences

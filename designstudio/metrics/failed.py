@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
+from designstudio.core.numbers import format_fixed
 from designstudio.metrics.base import SMALLER, WHOLE, AbstractMetric
 from designstudio.metrics.monte_carlo import MetricEstimate, score_share
 
@@ -19,7 +20,7 @@ class Bounds(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.low:.2f} to {self.high:.2f}"
+        return f"{format_fixed(self.low, 2)} to {format_fixed(self.high, 2)}"
 
 
 class Failed(AbstractMetric):

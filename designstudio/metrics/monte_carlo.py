@@ -13,6 +13,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from jaxtyping import Bool, Float
 
+from designstudio.core.numbers import format_fixed, format_percent
+
 Weights = Float[np.ndarray, "repeat dataset"]
 
 
@@ -39,7 +41,17 @@ class Score(NamedTuple):
         if not 0 < self.mcse < math.inf:
             return f"{self.value:.3g}"
         num_digits = min(max(0, -math.floor(math.log10(self.mcse))), MOST_DIGITS)
-        return f"{self.value:.{num_digits}f} ± {self.mcse:.{num_digits}f}"
+        return f"{format_fixed(self.value, num_digits)} ± {format_fixed(self.mcse, num_digits)}"
+
+    @property
+    def percent(self) -> str:
+        """A share in percent, without its error."""
+        return format_percent(self.value)
+
+    @property
+    def percent_error(self) -> str:
+        """The error of a share in percent."""
+        return f"± {format_percent(self.mcse)}"
 
 
 class MetricEstimate(NamedTuple):

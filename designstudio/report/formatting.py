@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from designstudio.core.numbers import format_fixed
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import get_cost
 from designstudio.model.parameter_entries import split_label
@@ -32,7 +33,7 @@ def format_number(value: float | None, num_digits: int = 3) -> str:
 
 def format_share(value: float) -> str:
     """A number between 0 and 1."""
-    return f"{value:.2f}" if math.isfinite(value) else MISSING
+    return format_fixed(value, 2) if math.isfinite(value) else MISSING
 
 
 def join_words(words: Sequence[str]) -> str:

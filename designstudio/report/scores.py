@@ -10,7 +10,7 @@ from designstudio.metrics.failed import MANY_FAILED
 from designstudio.metrics.identifiability import SMALL_LOADING
 from designstudio.metrics.registry import list_posterior_metrics, list_quantity_metrics
 from designstudio.report.blocks import Block, Section, Table, Words, make_table
-from designstudio.report.formatting import MISSING, format_number, format_score, name_quantity, name_symbol
+from designstudio.report.formatting import MISSING, format_number, format_score, format_share, name_quantity, name_symbol
 from designstudio.study import Study
 
 # By the names of designs, as `Evaluation.as_dict` has them.
@@ -197,7 +197,7 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
 def _tabulate_bounds(evaluations: Evaluations) -> list[Block]:
     """What shares may be with the failed fits, where those are many."""
     rows = [
-        (design, f"{kind} of {name}" if kind == "coverage" else f"P({name})", f"{low:.2f}", f"{high:.2f}")
+        (design, f"{kind} of {name}" if kind == "coverage" else f"P({name})", format_share(low), format_share(high))
         for design, evaluation in evaluations.items()
         for kind, found in evaluation.get("bounds", {}).items()
         for name, (low, high) in found.items()

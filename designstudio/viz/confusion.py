@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from designstudio.core.numbers import format_percent
 from designstudio.errors import StudioError
 from designstudio.viz import figures, theme
 
@@ -98,7 +99,7 @@ def draw_confusion(
     panels = [
         draw_cells(
             table,
-            np.array([["–" if np.isnan(cell) else f"{cell:.0%}" for cell in row] for row in table]),
+            np.array([["–" if np.isnan(cell) else format_percent(cell) for cell in row] for row in table]),
             rows=rows,
             columns=columns,
             colors=theme.SEQUENTIAL,

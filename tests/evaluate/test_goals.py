@@ -61,7 +61,7 @@ def test_power_from_a_confounded_design_is_called_what_it_is_with_both_numbers(f
     power = result.evaluations[0].power["beta is not neutral"]
     assert power.errs_too_often
     for score in (power.present, power.when_absent):
-        assert f"{score.value:.0%} (± {score.mcse:.0%})" in warnings[0]
+        assert f"{score.percent} ({score.percent_error})" in warnings[0]
     assert "at most 6% should be" in warnings[0]
 
 
@@ -149,7 +149,7 @@ def test_a_curve_says_at_which_points_power_comes_from_the_prior():
     (warning,) = warn_of_curves(points)
     assert warning.startswith("beta is not neutral, at every point: power comes in part from the analysis prior")
     score = read_power(points.isel(goal=0, trials=0))
-    assert f"{score.when_absent.value:.0%} (± {score.when_absent.mcse:.0%}) without it" in warning
+    assert f"{score.when_absent.percent} ({score.when_absent.percent_error}) without it" in warning
 
 
 def test_power_without_fits_says_nothing():

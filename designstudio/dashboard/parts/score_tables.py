@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from designstudio.core.numbers import format_fixed
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import NO_ANSWER, PARTLY, TOLD_APART
 from designstudio.metrics.monte_carlo import Score
@@ -29,8 +30,8 @@ def write_tiles(evaluation: Evaluation) -> str:
     )
     if found.prior_cost and status != NO_ANSWER:
         correlation, confounding = (found.prior_cost[name].value for name in ("correlation", "confounding"))
-        tiles.append((f"{correlation:.2f}", "correlation of prior and cost"))
-        tiles.append((f"{confounding:.1f} ×", "less certain about the cost than with a known prior"))
+        tiles.append((format_fixed(correlation, 2), "correlation of prior and cost"))
+        tiles.append((f"{format_fixed(confounding, 1)} ×", "less certain about the cost than with a known prior"))
     for goal, power in list(evaluation.power.items())[:1]:
         absent = power.when_absent
         without = "" if absent is None else f" (without the effect: {_short(absent, percent=True)})"
@@ -124,4 +125,4 @@ def write_recovery(evaluations: Mapping[str, Evaluation]) -> str:
 def _short(score: Score, *, percent: bool = False) -> str:
     if math.isnan(score.value):
         return "-"
-    return f"{score.value:.0%} ± {score.mcse:.0%}" if percent else str(score)
+    return f"{score.percent} {score.percent_error}" if percent else str(score)
