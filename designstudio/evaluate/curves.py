@@ -1,7 +1,8 @@
 """Power along a design variable: what more trials, more participants or other stimuli would buy.
 
 Points are a Dataset over goal and variables: `value` and `mcse`, and the same with the effect of the goal absent
-(`when_absent`, `when_absent_mcse`; NaN where it cannot be). Each goal also has a `nominal` level and the words `absent`,
+(`when_absent`, `when_absent_mcse`; NaN where it cannot be), and how many fits both leave out (`num_failed`,
+`num_failed_absent`) of how many (`num_datasets`). Each goal also has a `nominal` level and the words `absent`,
 `kind` and `rule`; see `PowerScore`.
 """
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 STIMULUS_FIELDS = ("low", "high", "num_values")
 NUMBERS = ("value", "mcse", "when_absent", "when_absent_mcse")
+# Fits that these numbers leave out; runs of older versions have not counted them.
+COUNTS = ("num_datasets", "num_failed", "num_failed_absent")
 WORDS = ("absent", "kind", "rule")
 
 # Of each goal, as `PowerScore.as_dict` has it.
@@ -77,11 +80,16 @@ class PowerCurves(AbstractResult):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a goal and point: columns goal, the variables, value, mcse, when_absent, when_absent_mcse."""
-        return self.points[list(NUMBERS)].to_dataframe().reset_index()
+        """One row a goal and point: see `frame_points`."""
+        return frame_points(self.points)
 
     def _format(self, goal: str, place: dict[str, float]) -> str:
         return format_power(read_power(self.points.sel({"goal": goal, **place})))
+
+
+def frame_points(points: xr.Dataset) -> "pd.DataFrame":
+    """One row a goal and point: columns goal, the variables, value, mcse, when_absent, when_absent_mcse, and failed fits."""
+    return points[[name for name in (*NUMBERS, *COUNTS) if name in points]].to_dataframe().reset_index()
 
 
 def tabulate_power(goals: Sequence[str], along: Mapping[str, Sequence[float]], powers: Sequence[Power]) -> xr.Dataset:
@@ -96,9 +104,12 @@ def tabulate_power(goals: Sequence[str], along: Mapping[str, Sequence[float]], p
     shape = (len(goals), *map(len, along.values()))
     numbers = np.array([[_list_numbers(power.get(goal)) for power in powers] for goal in goals], float)
     numbers = numbers.reshape(*shape, len(NUMBERS))
+    counts = np.array([[[power.get(goal, {}).get(name, 0) for name in COUNTS] for power in powers] for goal in goals], int)
+    counts = counts.reshape(*shape, len(COUNTS))
     known = [next((power[goal] for power in powers if goal in power), {}) for goal in goals]
     return xr.Dataset(
         {name: (("goal", *along), numbers[..., k]) for k, name in enumerate(NUMBERS)}
+        | {name: (("goal", *along), counts[..., k]) for k, name in enumerate(COUNTS)}
         | {
             "nominal": ("goal", np.array([_number(entry.get("nominal")) for entry in known])),
             **{name: ("goal", np.array([str(entry.get(name, "")) for entry in known], object)) for name in WORDS},
@@ -110,14 +121,19 @@ def tabulate_power(goals: Sequence[str], along: Mapping[str, Sequence[float]], p
 def read_power(point: xr.Dataset) -> PowerScore:
     """One point of a Dataset as `tabulate_power` makes it."""
     value, mcse, absent, absent_mcse, nominal = (float(point[name]) for name in (*NUMBERS, "nominal"))
+    num_datasets, num_failed, num_failed_absent = (int(point[name]) if name in point else 0 for name in COUNTS)
     return PowerScore(
         value,
         mcse,
-        None if math.isnan(absent) else Score(absent, absent_mcse),
+        # There is no such rate, unless there is none because all fits have failed.
+        None if math.isnan(absent) and not num_failed_absent else Score(absent, absent_mcse),
         str(point["absent"].item()),
         None if math.isnan(nominal) else nominal,
         str(point["kind"].item()),
         str(point["rule"].item()),
+        num_datasets,
+        num_failed,
+        num_failed_absent,
     )
 
 
@@ -268,7 +284,7 @@ def map_power(
         )
         for place, number in enumerate(participants)
     ]  # fmt: skip
-    joined = xr.concat(rows, "participants", data_vars=list(NUMBERS), compat="override", coords="minimal")
+    joined = xr.concat(rows, "participants", data_vars=[*NUMBERS, *COUNTS], compat="override", coords="minimal")
     return joined.assign_coords(participants=list(participants)).transpose("goal", "participants", ...)
 
 

@@ -1,12 +1,14 @@
 """The goals of a study, for one design: the chance that they are reached, with their effect and without it."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import xarray as xr
 
 from designstudio.errors import StudioError
+from designstudio.metrics.failed import Bounds, bound_share
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import (
     ALPHA,
@@ -39,15 +41,33 @@ def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design
     scores = {}
     for goal in study.goals:
         absence, rule = remove_effect(study, design, goal), describe_rule(study, goal, design)
-        present, absent = (
-            [keep_good(summarize(*population)) for population in list_populations(study, design, goal, is_absent=is_absent)]
+        everybody = [
+            [summarize(*population) for population in list_populations(study, design, goal, is_absent=is_absent)]
             for is_absent in (False, True)
-        )
+        ]
+        present, absent = ([keep_good(summaries) for summaries in populations] for populations in everybody)
+        num_datasets = sum(summaries.sizes["dataset"] for summaries in everybody[0])
+        num_failed = [sum(int((~summaries["is_good"]).sum()) for summaries in populations) for populations in everybody]
         for name, label in label_goal(goal, find_quantities(present[0], goal.quantity)).items():
             score = score_criterion(study, goal, design, name, *present)
             without = score_criterion(study, goal, design, name, *absent) if absent else None
-            scores[label] = PowerScore(*score, without, absence.words, nominal_level(study, goal), goal.kind, rule)
+            about = (absence.words, nominal_level(study, goal), goal.kind, rule)
+            scores[label] = PowerScore(*score, without, *about, num_datasets, *num_failed)
     return scores
+
+
+def bound_power(score: PowerScore) -> tuple[Bounds | None, Bounds | None]:
+    """The chance, and that without the effect, with failed fits counted as misses and as hits; None where few failed.
+
+    Power of a test between groups is no share of data sets, and has no such bounds.
+    """
+    if score.kind == GROUPS_DIFFER:
+        return None, None
+    without = math.nan if score.when_absent is None else score.when_absent.value
+    return (
+        bound_share(score.value, score.num_failed, score.num_datasets),
+        bound_share(without, score.num_failed_absent, score.num_datasets),
+    )
 
 
 def label_goal(goal: Goal, names: Sequence[str]) -> dict[str, str]:

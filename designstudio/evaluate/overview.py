@@ -53,14 +53,17 @@ def _tabulate_bounds(evaluations: Sequence["Evaluation"]) -> list[Row]:
     """Shares with failed fits counted as misses and as hits, if some design has so many that it matters."""
     found = [e.bounds for e in evaluations]
     rows = []
-    if any(found):
+    if any("coverage" in bounds for bounds in found):
         ranges = [list(bounds.get("coverage", {}).values()) for bounds in found]
         ends = [(min(b.low for b in r), max(b.high for b in r)) if r else () for r in ranges]
         cells = (" to ".join(map(format_percent, pair)) or NOTHING for pair in ends)
         rows.append(_row("coverage, failed counted", cells))
-    powers = [bounds.get("power", {}) for bounds in found]
-    goals = dict.fromkeys(goal for power in powers for goal in power)
-    return rows + [_row(f"P({goal}), failed counted", (str(p.get(goal, NOTHING)) for p in powers)) for goal in goals]
+    for goal in dict.fromkeys(goal for e in evaluations for goal in e.power):
+        for kind, name in (("power", f"P({goal})"), ("when_absent", f"P({goal}), effect absent")):
+            shares = [bounds.get(kind, {}).get(goal) for bounds in found]
+            if any(shares):
+                rows.append(_row(f"{name}, failed counted", (str(share or NOTHING) for share in shares)))
+    return rows
 
 
 def _tabulate_quantities(metric: AbstractQuantityMetric, evaluations: Sequence["Evaluation"]) -> list[Row]:

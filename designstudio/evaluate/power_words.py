@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from designstudio.core.numbers import format_fixed
+from designstudio.evaluate.goals import bound_power
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
@@ -19,8 +20,9 @@ def warn_of_power(design: str, power: Mapping[str, PowerScore]) -> list[str]:
         design: its name.
         power: of the design, by the labels of the goals.
     """
-    said = {label: _warn(score) for label, score in power.items()}
-    return [f"{design}: {label}: {sentence}." for label, sentence in said.items() if sentence]
+    # How the fits with the effect went is said of the whole design.
+    said = {label: [_warn(score), _count_failed(score, is_absent=True)] for label, score in power.items()}
+    return [f"{design}: {label}: {sentence}." for label, sentences in said.items() for sentence in sentences if sentence]
 
 
 def warn_along(goal: str, found: Mapping[str, PowerScore]) -> list[str]:
@@ -31,15 +33,19 @@ def warn_along(goal: str, found: Mapping[str, PowerScore]) -> list[str]:
         found: power by the names of the points.
     """
     places: dict[str, list[str]] = {}
-    examples: dict[str, tuple[PowerScore, str]] = {}
+    examples: dict[str, tuple[float, str]] = {}
     for place, score in found.items():
-        sentence = _warn(score)
-        if sentence:
-            # The sentence without its numbers says what is wrong; the worst point has the numbers.
-            what = sentence.partition(":")[0]
-            places.setdefault(what, []).append(place)
-            if what not in examples or _rate(score) > _rate(examples[what][0]):
-                examples[what] = (score, sentence)
+        for badness, sentence in (
+            (_rate(score), _warn(score)),
+            (score.num_failed, _count_failed(score)),
+            (score.num_failed_absent, _count_failed(score, is_absent=True)),
+        ):
+            if sentence:
+                # The sentence without its numbers says what is wrong; the worst point has the numbers.
+                what = sentence.partition(":")[0]
+                places.setdefault(what, []).append(place)
+                if what not in examples or badness > examples[what][0]:
+                    examples[what] = (badness, sentence)
     return [f"{goal}, at {_list(where, len(found))}: {examples[what][1]}." for what, where in places.items()]
 
 
@@ -76,6 +82,23 @@ def _warn(score: PowerScore) -> str:
     if not score.is_more_than_absent:
         return f"found about as often without the effect as with it: {found}"
     return ""
+
+
+def _count_failed(score: PowerScore, *, is_absent: bool = False) -> str:
+    """How many fits a chance leaves out, and between what it lies with them if they are many; empty if there are none."""
+    num_failed = score.num_failed_absent if is_absent else score.num_failed
+    rate = score.when_absent if is_absent else score.present
+    if not num_failed or rate is None:
+        return ""
+    where = f"without the effect ({score.absent})" if is_absent else "with the effect"
+    count = f"{num_failed} of {score.num_datasets}"
+    if math.isnan(rate.value):
+        # That nobody knows the false-positive rate is said elsewhere.
+        return "" if is_absent else f"no power, because fits failed: {count}"
+    bounds = bound_power(score)[is_absent]
+    name = "the false-positive rate" if is_absent else "power"
+    between = "" if bounds is None else f"; counted as misses or as hits, {name} is between {bounds.in_words}"
+    return f"some fits {where} failed: {count}, which {name} leaves out{between}"
 
 
 def _warn_of_groups(present: Score, absent: Score, nominal: float) -> str:

@@ -10,11 +10,12 @@ import xarray as xr
 
 from designstudio.core.files import replace_nonfinite
 from designstudio.core.presentation import AbstractResult, Overview
+from designstudio.evaluate.goals import bound_power
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.status import Status, find_status
 from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.edges import Edges, score_edges
-from designstudio.metrics.failed import Bounds, are_many, bound_share
+from designstudio.metrics.failed import Bounds, bound_share
 from designstudio.metrics.identifiability import Identifiability, score_identifiability
 from designstudio.metrics.monte_carlo import Score, scores_as_dict
 from designstudio.metrics.power import PowerScore
@@ -22,7 +23,6 @@ from designstudio.metrics.registry import score_recovery
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.study import Study
 from designstudio.study.design import Design
-from designstudio.study.goals import GROUPS_DIFFER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,21 +96,22 @@ class Evaluation(AbstractResult):
 
     @property
     def bounds(self) -> dict[str, dict[str, Bounds]]:
-        """Shares with all failed fits counted as misses and as hits, if more than 1 % failed: `coverage` and `power`.
+        """Shares with all failed fits counted as misses and as hits, if more than 1 % failed.
 
-        Empty if fewer failed, or all of them. Power of a test between groups is no share of data sets, and not here.
+        These are `coverage` and `power`, and `when_absent` if fits without the effect failed. Not among them is what has no
+        good fit, and the power of a test between groups, which is no share of data sets.
         """
         num, num_failed = self.num_datasets, self.convergence.failed
-        if not are_many(num_failed, num) or num_failed == num:
-            return {}
+        powers = {goal: bound_power(score) for goal, score in self.power.items()}
         shares = {
-            "coverage": {name: scores["coverage"].value for name, scores in self.recovery.items()},
-            "power": {goal: score.value for goal, score in self.power.items() if score.kind != GROUPS_DIFFER},
+            "coverage": {
+                name: bound_share(scores["coverage"].value, num_failed, num) for name, scores in self.recovery.items()
+            },
+            "power": {goal: present for goal, (present, _) in powers.items()},
+            "when_absent": {goal: absent for goal, (_, absent) in powers.items()},
         }
-        return {
-            kind: {name: bound_share(share, num_failed, num) for name, share in found.items() if not np.isnan(share)}
-            for kind, found in shares.items()
-        }
+        known = {kind: {name: b for name, b in found.items() if b is not None} for kind, found in shares.items()}
+        return {kind: found for kind, found in known.items() if found}
 
     def overview(self) -> Overview:
         """The scores of the design."""

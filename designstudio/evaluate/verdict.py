@@ -16,6 +16,7 @@ from designstudio.metrics.comparison import ModelRecovery
 from designstudio.metrics.edges import list_at_end
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.paired import compare_rmse
+from designstudio.metrics.power import FalsePositives
 from designstudio.model.family import DEFAULT_FAMILY
 
 # Uncertainty levels closer than this factor have room to be moved apart.
@@ -151,8 +152,10 @@ def _bound(evaluation: Evaluation) -> str:
     parts = [
         f"{kind} of {name} is between {format_percent(bounds.low)} and {format_percent(bounds.high)}"
         if kind == "coverage"
-        else f"P({name}) is between {format_fixed(bounds.low, 2)} and {format_fixed(bounds.high, 2)}"
+        else f"P({name}) is between {bounds.in_words}"
         for kind, found in evaluation.bounds.items()
+        # The fits without the effect are others.
+        if kind != FalsePositives.name
         for name, bounds in found.items()
     ]
     return f"; counted as misses or as hits, {', '.join(parts)}" if parts else ""

@@ -1,5 +1,6 @@
 """Fits that failed: their share, and how much the scores that leave them out may be off."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,11 @@ class Bounds(NamedTuple):
     def __str__(self) -> str:
         return f"{format_fixed(self.low, 2)} to {format_fixed(self.high, 2)}"
 
+    @property
+    def in_words(self) -> str:
+        """After the word between."""
+        return f"{format_fixed(self.low, 2)} and {format_fixed(self.high, 2)}"
+
 
 class Failed(AbstractMetric):
     """Share of fits that failed."""
@@ -43,13 +49,15 @@ def are_many(num_failed: int, num_datasets: int) -> bool:
     return num_failed > MANY_FAILED * num_datasets
 
 
-def bound_share(share: float, num_failed: int, num_datasets: int) -> Bounds:
-    """A share of the good fits, with all failed ones counted as misses and as hits.
+def bound_share(share: float, num_failed: int, num_datasets: int) -> Bounds | None:
+    """A share of the good fits, with all failed ones counted as misses and as hits; None if there is nothing to bound.
 
     Args:
-        share: of the good fits, of which there must be some.
+        share: of the good fits; NaN if it has no value.
         num_failed: failed fits, which the share leaves out.
         num_datasets: all of them.
     """
+    if math.isnan(share) or not are_many(num_failed, num_datasets) or num_failed == num_datasets:
+        return None
     hits = share * (num_datasets - num_failed)
     return Bounds(hits / num_datasets, (hits + num_failed) / num_datasets)

@@ -39,6 +39,9 @@ class PowerScore(NamedTuple):
         nominal: what the false-positive rate should be at most; None if there is none.
         kind: of the goal.
         rule: what is asked of the posteriors, in full.
+        num_datasets: simulated participants, of both groups where groups are compared; 0 if nobody has counted.
+        num_failed: of how many of them the fit failed; `value` leaves them out.
+        num_failed_absent: the same without the effect; `when_absent` leaves them out.
     """
 
     value: float
@@ -48,6 +51,9 @@ class PowerScore(NamedTuple):
     nominal: float | None
     kind: str
     rule: str
+    num_datasets: int = 0
+    num_failed: int = 0
+    num_failed_absent: int = 0
 
     @property
     def present(self) -> Score:
@@ -69,7 +75,7 @@ class PowerScore(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         absent = None if self.when_absent is None else self.when_absent.as_dict()
-        about = {"absent": self.absent, "nominal": self.nominal, "kind": self.kind, "rule": self.rule}
+        about = {name: getattr(self, name) for name in self._fields[3:]}
         return {**self.present.as_dict(), "when_absent": absent, **about}
 
 

@@ -197,7 +197,7 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
 def _tabulate_bounds(evaluations: Evaluations) -> list[Block]:
     """What shares may be with the failed fits, where those are many."""
     rows = [
-        (design, f"{kind} of {name}" if kind == "coverage" else f"P({name})", format_share(low), format_share(high))
+        (design, _name_share(kind, name), format_share(low), format_share(high))
         for design, evaluation in evaluations.items()
         for kind, found in evaluation.get("bounds", {}).items()
         for name, (low, high) in found.items()
@@ -207,6 +207,11 @@ def _tabulate_bounds(evaluations: Evaluations) -> list[Block]:
         f"with more than {MANY_FAILED:.0%} failed fits. All other scores leave them out."
     )
     return [make_table(("design", "share", "lowest", "highest"), rows, caption, (0, 1))] if rows else []
+
+
+def _name_share(kind: str, name: str) -> str:
+    """What is bounded: a chance to reach a goal, with its effect or without, or the coverage of a quantity."""
+    return {"power": f"P({name})", "when_absent": f"P({name}), effect absent"}.get(kind, f"{kind} of {name}")
 
 
 def tabulate_time(evaluations: Evaluations) -> Table:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from designstudio.core.files import name_file
 from designstudio.errors import StudioError
+from designstudio.evaluate import curves
 from designstudio.evaluate.curves import PowerCurves
 from designstudio.evaluate.evaluate_study import StudyResult
 from designstudio.evaluate.results import Evaluation, score_evaluation
@@ -103,7 +104,7 @@ def _load_evaluation(path: Path, entry: Mapping[str, Any], study: Study, design:
         summaries,
         seconds=float(entry["seconds"]),
         is_cached=bool(entry["is_cached"]),
-        power={goal: _read_power(score) for goal, score in entry["power"].items()},
+        power={goal: _read_power(score, entry) for goal, score in entry["power"].items()},
     )
 
 
@@ -183,9 +184,11 @@ def _load_power(folder: Path) -> PowerCurves:
     return PowerCurves(study, study.design(str(points.attrs["design"])), points)
 
 
-def _read_power(entry: Mapping[str, Any]) -> PowerScore:
-    """Power of a goal; results of older versions do not have what it is without the effect."""
+def _read_power(entry: Mapping[str, Any], of: Mapping[str, Any]) -> PowerScore:
+    """Power of a goal of an evaluation; results of older versions do not have what it is without the effect."""
     absent = entry.get("when_absent")
+    # They count failed fits once for all goals.
+    earlier = {"num_datasets": of["num_datasets"], "num_failed": of["convergence"]["failed"]}
     return PowerScore(
         *Score.from_dict(entry),
         None if absent is None else Score.from_dict(absent),
@@ -193,6 +196,7 @@ def _read_power(entry: Mapping[str, Any]) -> PowerScore:
         entry.get("nominal"),
         str(entry.get("kind", "")),
         str(entry.get("rule", "")),
+        *(int(entry.get(name, earlier.get(name, 0))) for name in curves.COUNTS),
     )
 
 

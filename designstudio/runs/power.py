@@ -17,11 +17,14 @@ from designstudio.evaluate.curves import (
     WORDS,
     PowerCurves,
     check_values,
+    frame_points,
     map_power,
+    read_power,
     trace_power,
     vary_design,
     warn_of_curves,
 )
+from designstudio.evaluate.goals import bound_power
 from designstudio.runs.evaluate import announce_edges, announce_time
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
@@ -116,11 +119,15 @@ def describe_power(result: PowerCurves) -> dict[str, Any]:
         str(goal): {name: _plain(points[name].sel(goal=goal).item()) for name in ("nominal", *WORDS)}
         for goal in points["goal"].values
     }
-    rows = [
-        {name: _plain(value) for name, value in row.items()}
-        for row in points[list(NUMBERS)].to_dataframe().reset_index().to_dict("records")
-    ]
+    rows = [_describe_point(points, row) for row in frame_points(points).to_dict("records")]
     return {"design": result.design.name, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
+
+
+def _describe_point(points: xr.Dataset, row: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a point, and between what its chances lie if many fits have failed; null if few have."""
+    power = read_power(points.sel({dim: row[dim] for dim in points["value"].dims}))
+    present, absent = (None if bounds is None else list(bounds) for bounds in bound_power(power))
+    return {**{name: _plain(value) for name, value in row.items()}, "bounds": present, "bounds_when_absent": absent}
 
 
 def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> None:
@@ -143,7 +150,9 @@ def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> No
 
 def _plain(value: Any) -> Any:
     """For JSON, which has no NaN."""
-    return value if isinstance(value, str) else None if math.isnan(value) else float(value)
+    if isinstance(value, str | int):
+        return value
+    return None if math.isnan(value) else float(value)
 
 
 def _as_counts(variable: str, values: Sequence[float]) -> list[int]:

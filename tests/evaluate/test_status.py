@@ -2,19 +2,24 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
 from designstudio.core.cache import BlockCache
+from designstudio.core.numbers import format_fixed
 from designstudio.dashboard.parts.score_tables import write_tiles
+from designstudio.evaluate.curves import read_power, tabulate_power, warn_of_curves
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
+from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.results import score_evaluation
 from designstudio.evaluate.status import RULES, STATUSES, find_status
 from designstudio.evaluate.verdict import _list_ratios, find_verdict
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import UNDEFINED, Score
 from designstudio.metrics.paired import compare_rmse
+from designstudio.metrics.power import PowerScore
 from designstudio.model.priors import Constant
 from designstudio.study import Analysis, Goal, Known, Population
 from tests.evaluate.make_study import ONE_LEVEL, TRUTH, TWO_LEVELS, make_study
@@ -164,9 +169,8 @@ def test_many_failed_fits_bound_coverage_and_power_in_table_json_and_words():
     study = make_study(goals=(Goal("excludes", "beta"),))
     whole = evaluate_design(study, TWO_LEVELS, fidelity="information", cache=NOWHERE)
     assert whole.bounds == {}
-    summaries, power = whole.summaries.copy(deep=True), whole.power
-    summaries["is_good"][:5] = False
-    summaries["reason"] = ("dataset", np.where(np.arange(100) < 5, "Pareto k-hat 2.0", ""))
+    summaries = fail_first(whole.summaries, 5)
+    power = score_goals(study, TWO_LEVELS, lambda of, _: summaries if of == study else whole.summaries)
     some = score_evaluation(study, TWO_LEVELS, "importance", summaries, seconds=1.0, is_cached=False, power=power)
     assert some.convergence.failed == 5
     coverage = some.recovery["beta"]["coverage"].value
@@ -178,6 +182,72 @@ def test_many_failed_fits_bound_coverage_and_power_in_table_json_and_words():
     assert "coverage, failed counted" in rows
     (sentence,) = [text for text in find_verdict([some]) if "5 of 100 fits failed" in text]
     assert "counted as misses or as hits, coverage of mu_0 is between" in sentence
+
+
+def fail_first(summaries, num):
+    """The same summaries, had the first fits failed."""
+    failed = summaries.copy(deep=True)
+    failed["is_good"][:num] = False
+    failed["reason"] = ("dataset", np.where(np.arange(failed.sizes["dataset"]) < num, "Pareto k-hat 2.0", ""))
+    return failed
+
+
+def test_failed_fits_without_the_effect_bound_the_false_positive_rate_in_table_json_and_words():
+    study, label = make_study(goals=(Goal("excludes", "beta"),), fidelity="information"), "beta is not neutral"
+    made = {}
+
+    def summarize(of, design, *, num_failed):
+        has_effect = of == study
+        if has_effect not in made:
+            made[has_effect] = evaluate_design(of.replace(goals=()), design, cache=NOWHERE).summaries
+        return made[has_effect] if has_effect else fail_first(made[has_effect], num_failed)
+
+    scores = {num: score_goals(study, ONE_LEVEL, partial(summarize, num_failed=num))[label] for num in (0, 1, 5, 100)}
+    evaluations = {
+        num: score_evaluation(
+            study, ONE_LEVEL, "information", made[True], seconds=1.0, is_cached=False, power={label: score}
+        )
+        for num, score in scores.items()
+    }
+    rate = scores[5].when_absent.value
+    bounds = pytest.approx([0.95 * rate, 0.95 * rate + 0.05])
+    assert evaluations[5].as_dict()["bounds"] == {"when_absent": {label: bounds}}
+    assert evaluations[5].as_dict()["power"][label]["num_failed_absent"] == 5
+    rows = {row[0]: row[1] for row in evaluations[5].overview().rows}
+    low, high = (format_fixed(end, 2) for end in evaluations[5].bounds["when_absent"][label])
+    assert rows[f"P({label}), effect absent, failed counted"] == f"{low} to {high}"
+    (sentence,) = [text for text in find_verdict([evaluations[5]]) if "5 of 100" in text]
+    assert sentence.startswith(
+        f"one-level: {label}: some fits without the effect (beta is 1 for everybody) failed: 5 of 100"
+    )
+    assert sentence.endswith(f"counted as misses or as hits, the false-positive rate is between {low} and {high}.")
+    # Up to 1 % are counted only, and where all have failed there is nothing to bound.
+    assert not any(evaluations[num].bounds for num in (0, 1, 100))
+    assert any("failed: 1 of 100, which the false-positive rate leaves out." in s for s in find_verdict([evaluations[1]]))
+    assert any("false-positive rate is not known: no fit worked" in s for s in find_verdict([evaluations[100]]))
+    assert not any("failed" in sentence or "not known" in sentence for sentence in find_verdict([evaluations[0]]))
+
+
+def test_a_curve_counts_failed_fits_and_says_where_no_rate_is_known():
+    powers = [
+        PowerScore(0.5, 0.05, Score(0.1, 0.03), "beta is 1 for everybody", 0.06, "excludes", "a rule", 100, *failed)
+        for failed in ((0, 0), (4, 10))
+    ]
+    powers.append(powers[0]._replace(when_absent=UNDEFINED, num_failed_absent=100))
+    powers.append(powers[0]._replace(value=np.nan, mcse=np.nan, num_failed=100))
+    points = tabulate_power(["effort"], {"trials": [10, 20, 30, 40]}, [{"effort": power.as_dict()} for power in powers])
+    for place, power in enumerate(powers):
+        assert str(read_power(points.isel(goal=0, trials=place))) == str(power)
+    sentences = warn_of_curves(points)
+    assert not any("nan" in sentence for sentence in sentences)
+    for place, words in {
+        "trials 20": "some fits with the effect failed: 4 of 100, which power leaves out; counted as misses or as hits, "
+        "power is between 0.48 and 0.52",
+        "trials 30": "its false-positive rate is not known: no fit worked where beta is 1 for everybody",
+        "trials 40": "no power, because fits failed: 100 of 100",
+    }.items():
+        assert any(sentence.startswith(f"effort, at {place}: {words}") for sentence in sentences)
+    assert any("the false-positive rate is between 0.09 and 0.19" in sentence for sentence in sentences)
 
 
 def test_fits_that_miss_the_truth_have_not_learned_it():
