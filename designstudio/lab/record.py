@@ -13,12 +13,14 @@ from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import identify_actor, list_software
 from designstudio.evaluate.goals import resolve_exclusion
+from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import RULES
 from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
 from designstudio.inference.settings import FitSettings
 from designstudio.lab.labels import check_labels
+from designstudio.lab.record_power import NOT_WANTED, describe_power
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -31,6 +33,8 @@ from designstudio.study.schema.priors import format_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
 
+# The part of a record that is a result.
+POWER = "power"
 SHARED, PER_CONDITION, KNOWN = "shared", "per condition", "known"
 CONVERGENCE = ("max_rhat", "min_ess", "max_khat", "max_divergent")
 FAILED_FITS = (
@@ -92,8 +96,28 @@ class Record:
         return hash_json(self.content)
 
 
-def make_record(study: Study, design: Design, options: RecordOptions | None = None) -> Record:
+def choose_participants(design: Design, options: RecordOptions) -> Design:
+    """The design with as many participants as the options say."""
+    num = options.num_participants
+    return design if num is None else dataclasses.replace(design, num_participants=num)
+
+
+def make_record(
+    study: Study,
+    design: Design,
+    options: RecordOptions | None = None,
+    *,
+    evaluation: Evaluation | None = None,
+    why_not: str = NOT_WANTED,
+) -> Record:
     """Record the plan to run one design of a study.
+
+    Args:
+        study: the question.
+        design: one of its designs.
+        options: what a study file does not say.
+        evaluation: of the design, `choose_participants` having had its say, for what the record says about power.
+        why_not: why there is none.
 
     Raises:
         StudioError: if the study cannot be analysed as it says, or a table of its trials could not be read.
@@ -101,7 +125,7 @@ def make_record(study: Study, design: Design, options: RecordOptions | None = No
     options = RecordOptions() if options is None else options
     check_labels(design)
     model = study.analysis.build_model(study.load_actor(study.cost), design)
-    each_group = design.num_participants if options.num_participants is None else options.num_participants
+    each_group = choose_participants(design, options).num_participants
     has_groups = any(goal.kind == GROUPS_DIFFER for goal in study.goals)
     return Record(
         {
@@ -116,6 +140,7 @@ def make_record(study: Study, design: Design, options: RecordOptions | None = No
             "fits": _describe_fits(),
             "exclusions": _describe_exclusions(options),
             "evaluation": {"fidelity": study.fidelity, "datasets": study.num_datasets, "seed": study.seed},
+            POWER: describe_power(evaluation, why_not),
             "options": options.as_dict(),
             "versions": list_software(),
         }

@@ -10,7 +10,7 @@ from designstudio.core.fingerprint import hash_text
 from designstudio.errors import StudioError
 from designstudio.lab.record import Record
 from designstudio.lab.record_text import write_text
-from designstudio.lab.text_folder import write_folder, write_pretty
+from designstudio.lab.text_folder import check_folder, write_folder, write_pretty
 
 FORMAT = "designstudio record 1"
 RECORD, TEXT = "record.json", "record.md"
@@ -31,6 +31,16 @@ class StoredRecord:
     stated: str
     stated_text: str
     text: str | None
+
+
+def check_target(folder: Path) -> None:
+    """Refuse a folder that holds something else than a record, before anything is computed for it.
+
+    Raises:
+        StudioError: naming what is there.
+    """
+    paths = [folder / name for name in (TEXT, RECORD)]
+    check_folder(folder, {path.name: path.read_bytes().decode("utf-8", "replace") for path in paths if path.is_file()})
 
 
 def save_record(record: Record, folder: Path) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.lab.record import Record
+from designstudio.lab.record import POWER, Record
+from designstudio.lab.record_power import HEADS, introduce_power, list_power
 from designstudio.study.goals import EXCLUDES, NARROWER
 from designstudio.study.schema.sections import TRUTH
 
@@ -27,6 +28,8 @@ def write_text(record: Record) -> str:
         _describe_population(content),
         "## What counts as success",
         _list(list_goals(content)),
+        "## Power",
+        *_describe_power(content.get(POWER)),
         "## Fits",
         _describe_fits(content["fits"]),
         "## What is left out",
@@ -106,15 +109,20 @@ def _describe_known(value: float | str) -> str:
 
 
 def _describe_population(content: Mapping[str, Any]) -> str:
-    population, evaluation = content["population"], content["evaluation"]
+    population = content["population"]
     lines = [f"{name}: {prior}" for name, prior in population["parameters"].items()]
     rates = ("lapse_rate", "outlier_rate", "outlier_scale")
     contamination = ", ".join(f"{name} {population[name]!r}" for name in rates)
-    head = (
-        f"Evaluated by {evaluation['fidelity']} on {evaluation['datasets']} simulated participants, seed "
-        f"{evaluation['seed']}. They minimise {population['cost']}; {contamination}. A number is everyone's."
-    )
+    head = f"Participants are expected to minimise {population['cost']}; {contamination}. A number is everyone's."
     return f"{head}\n\n{_list(lines)}"
+
+
+def _describe_power(power: Mapping[str, Any] | None) -> list[str]:
+    """The chances to reach the goals, and what must be known about them; or that there are none."""
+    parts, rows = [introduce_power(power)], list_power(power)
+    parts += [_table(HEADS, rows)] if rows else []
+    notes = [] if power is None else [_escape(note) for note in power.get("notes", ())]
+    return [*parts, *([_list(notes)] if notes else [])]
 
 
 def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float) -> str:

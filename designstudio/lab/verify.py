@@ -10,12 +10,13 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.reading import read_data
 from designstudio.lab.compare_data import compare_data, compare_schedule, note_data
 from designstudio.lab.differences import DATA, NOTHING, RECORD, STUDY, Difference, compare_contents
-from designstudio.lab.record import RecordOptions, make_record
+from designstudio.lab.record import POWER, RecordOptions, make_record
 from designstudio.lab.record_files import TEXT, StoredRecord, load_record
 from designstudio.study import Study
 
-# A newer package is no other plan.
+# A newer package is no other plan, and power is a result.
 VERSIONS = "versions"
+NO_PLAN = (VERSIONS, POWER)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +119,7 @@ def compare_study(content: Mapping[str, Any], study: Study) -> tuple[list[Differ
         now = make_record(study, design, RecordOptions.from_dict(content["options"])).content
     except StudioError as error:
         return [Difference(STUDY, "plan", "complete", NOTHING, f"The study can no longer be recorded: {error}")], []
-    recorded, found = ({key: part for key, part in plan.items() if key != VERSIONS} for plan in (content, now))
+    recorded, found = ({key: part for key, part in plan.items() if key not in NO_PLAN} for plan in (content, now))
     before, after = content.get(VERSIONS, {}), now[VERSIONS]
     notes = [f"{n} was {before[n]} and is now {after[n]}." for n in after if after[n] != before.get(n, after[n])]
     return compare_contents(recorded, found), notes

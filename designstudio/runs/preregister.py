@@ -4,9 +4,14 @@ import dataclasses
 from pathlib import Path
 
 from designstudio.core.files import check_file
-from designstudio.lab.record import Record, RecordOptions, make_record
-from designstudio.lab.record_files import save_record
-from designstudio.runs.folder import resolve_study, use_cost_file
+from designstudio.core.progress import ProgressCallback, report_stage
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.results import Evaluation
+from designstudio.lab.record import Record, RecordOptions, choose_participants, make_record
+from designstudio.lab.record_files import check_target, save_record
+from designstudio.lab.record_power import NO_GOALS, NOT_WANTED
+from designstudio.runs.evaluate import announce_edges, announce_time
+from designstudio.runs.folder import Notify, ignore, resolve_study, use_cost_file
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -21,6 +26,9 @@ class PreregisterRequest:
         design: name of the design to run; by default the study's first.
         options: what a study file does not say.
         cost_file: a user's file of costs, which is executed.
+        has_power: whether the power of the design is computed, or found in the cache, and recorded.
+        fidelity: how, in place of the study's.
+        num_datasets: on how many simulated participants, in place of the study's.
     """
 
     study: Study | Path | str
@@ -28,14 +36,42 @@ class PreregisterRequest:
     design: str | None = None
     options: RecordOptions = dataclasses.field(default_factory=RecordOptions)
     cost_file: Path | None = None
+    has_power: bool = True
+    fidelity: str | None = None
+    num_datasets: int | None = None
 
 
-def run_preregister(request: PreregisterRequest) -> tuple[Record, Design]:
-    """Record a plan with its fingerprint; returns the record and the design that it is about."""
+def run_preregister(
+    request: PreregisterRequest, *, progress: ProgressCallback | None = None, notify: Notify = ignore
+) -> tuple[Record, Design]:
+    """Record a plan, with its power and its fingerprint; returns the record and the design that it is about.
+
+    Args:
+        request: which plan.
+        progress: called as power gets computed; what it raises ends the work, of which finished blocks are kept.
+        notify: told how long it will take, if that is long, and who lies outside of analysis prior or actor.
+    """
     use_cost_file(request.cost_file)
     check_file(request.folder)
+    check_target(request.folder)
     study = resolve_study(request.study)
     design = study.choose_design(request.design)
-    record = make_record(study, design, request.options)
+    # Before power is computed: what cannot be recorded is refused here.
+    make_record(study, design, request.options)
+    evaluation = _evaluate(study, design, request, progress, notify) if request.has_power and study.goals else None
+    why_not = NOT_WANTED if study.goals else NO_GOALS
+    record = make_record(study, design, request.options, evaluation=evaluation, why_not=why_not)
     save_record(record, request.folder)
     return record, design
+
+
+def _evaluate(
+    study: Study, design: Design, request: PreregisterRequest, progress: ProgressCallback | None, notify: Notify
+) -> Evaluation:
+    """The design with the participants who are planned, which matters to goals about groups."""
+    study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets)
+    planned = choose_participants(design, request.options)
+    announce_time(study, [planned], notify)
+    announce_edges(study, [planned], notify)
+    report_stage(progress, "compiling")
+    return evaluate_design(study, planned, progress=progress)

@@ -13,6 +13,8 @@ from designstudio.errors import StudioError
 STUDY = """
 title = "Effort"
 cost = "quadratic_effort"
+datasets = 20
+fidelity = "information"
 analysis.known.sigma = "truth"
 stimuli = { low = 0.25, high = 5.0 }
 goals = [{ kind = "excludes", quantity = "beta" }]
@@ -84,6 +86,22 @@ def test_preregister_shows_the_fingerprint_of_the_record(folder, monkeypatch):
     assert f"Fingerprint {stored['fingerprint']}" in result.output
     assert stored["fingerprint"] in (folder / "again/record.md").read_text()
     assert (folder / "again/record.json").read_bytes() == (folder / "record/record.json").read_bytes()
+
+
+def test_preregister_computes_the_power_that_the_record_holds_unless_told_not_to(folder, monkeypatch):
+    options = ("--out", "powerful", "--datasets", "40", "--design", "two-levels", "--json", "p.json")
+    result = invoke(monkeypatch, folder, "preregister", "study.toml", *options)
+    assert result.exit_code == 0, result.output
+    recorded = json.loads((folder / "powerful/record.json").read_text())["content"]["power"]
+    assert json.loads((folder / "p.json").read_text())["power"] == recorded
+    assert (recorded["fidelity"], recorded["datasets"], recorded["seed"]) == ("information", 40, 1)
+    (goal,) = recorded["goals"]
+    chances = [f"{goal[name]['value']:.2f} ± {goal[name]['mcse']:.2f}" for name in ("power", "when_absent")]
+    assert f"Power, beta is not neutral: {chances[0]}; without the effect: {chances[1]}" in result.output
+    # Options are about how power is computed: the plan is still that of the study.
+    assert invoke(monkeypatch, folder, "verify", "powerful", "--study", "study.toml").exit_code == 0
+    result = invoke(monkeypatch, folder, "preregister", "study.toml", "--out", "powerless", "--no-power")
+    assert "No power was computed for this record" in result.output
 
 
 def test_verify_says_that_all_is_as_planned(folder, monkeypatch):

@@ -2,15 +2,22 @@
 
 import dataclasses
 import json
+import math
 
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.core.fingerprint import hash_json, write_canonical
 from designstudio.errors import StudioError
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.power_words import format_chance
 from designstudio.lab.record import RecordOptions, make_record
 from designstudio.lab.record_files import load_record, save_record
 from designstudio.lab.record_text import write_text
+from designstudio.metrics.failed import Bounds
+from designstudio.metrics.monte_carlo import UNDEFINED
 from designstudio.model.priors import Constant, Uniform
+from designstudio.runs.preregister import PreregisterRequest, run_preregister
 from designstudio.study import Analysis, Goal, Known, Quantity
 from designstudio.study.design import Condition, Design
 from tests.evaluate.make_study import STIMULI, TWO_LEVELS, make_study
@@ -115,6 +122,80 @@ def test_the_text_says_what_matters_and_shows_the_fingerprint():
         "- numpyro ",
     ):
         assert words in text
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    """The plan's power with four failed fits of each run, and without."""
+    study = make_plan(fidelity="information", goals=(*GOALS, Goal("groups-differ", "beta", group={"beta": Constant(0.7)})))
+    found = evaluate_design(study, TWO_LEVELS, cache=BlockCache(None))
+    power = {goal: score._replace(num_failed=4, num_failed_absent=7) for goal, score in found.power.items()}
+    return study, found, dataclasses.replace(found, power=power)
+
+
+def test_a_record_holds_power_and_false_positive_rate_of_each_goal_and_how_they_were_computed(evaluated):
+    study, found, _ = evaluated
+    plan = make_record(study, TWO_LEVELS, OPTIONS, evaluation=found)
+    power = plan.content["power"]
+    assert (power["computed"], power["fidelity"], power["datasets"], power["seed"]) == (True, "information", 100, 1)
+    for goal, score in zip(power["goals"], found.power.values(), strict=True):
+        assert goal["power"] == pytest.approx(score.present.as_dict(), abs=1e-6)
+        assert goal["when_absent"] == (score.when_absent and pytest.approx(score.when_absent.as_dict(), abs=1e-6))
+        assert (goal["failed"], goal["failed_when_absent"], goal["bounds"]) == (0, 0, None)
+    text = write_text(plan)
+    excludes = found.power["beta is not neutral"]
+    assert "by information on 100 simulated participants, seed 1; 0 of the fits failed" in text
+    assert (
+        f"| beta is not neutral | {format_chance(excludes.present)} | {format_chance(excludes.when_absent)} (beta is 1 for "
+        "everybody) | 6% | 0 of 100; without the effect 0 |"
+    ) in text
+    assert "none (a narrow interval is no effect that could be absent) | - | 0 of 100 |" in text
+    assert plan.fingerprint != make_record(study, TWO_LEVELS, OPTIONS).fingerprint
+
+
+def test_a_record_says_which_fits_failed_and_what_power_may_be_with_them(evaluated):
+    study, _, failed = evaluated
+    plan = make_record(study, TWO_LEVELS, OPTIONS, evaluation=failed)
+    (goal, *_), score = plan.content["power"]["goals"], failed.power["beta is not neutral"]
+    low, high = goal["bounds_when_absent"]
+    assert (low, high) == pytest.approx((0.93 * score.when_absent.value, 0.93 * score.when_absent.value + 0.07))
+    assert (goal["failed"], goal["failed_when_absent"]) == (4, 7)
+    text = write_text(plan)
+    assert f"{format_chance(score.when_absent)}, with failed fits counted {Bounds(low, high)} (beta is 1" in text
+    assert "| 4 of 100; without the effect 7 |" in text
+    # What evaluate would say besides stands below.
+    assert "the false-positive rate is between" in text
+
+
+def test_a_record_without_an_evaluation_says_plainly_that_no_power_was_computed(evaluated):
+    plan = record()
+    assert plan.content["power"]["computed"] is False
+    assert "No power was computed for this record" in write_text(plan)
+    assert "simulated participants" not in write_text(plan)
+    # Records of earlier versions have no such part.
+    earlier = dataclasses.replace(plan, content={key: part for key, part in plan.content.items() if key != "power"})
+    assert "No power was computed for this record." in write_text(earlier)
+
+
+def test_power_without_fits_is_no_answer_in_a_record(evaluated):
+    study, found, _ = evaluated
+    nothing = {
+        goal: score._replace(value=math.nan, mcse=math.nan, when_absent=UNDEFINED) for goal, score in found.power.items()
+    }
+    plan = make_record(study, TWO_LEVELS, OPTIONS, evaluation=dataclasses.replace(found, power=nothing))
+    assert plan.content["power"]["goals"][0]["power"] == {"value": None, "mcse": None}
+    assert "| no answer | no answer (beta is 1 for everybody)" in write_text(plan)
+    assert "nan" not in write_text(plan)
+
+
+def test_power_of_groups_is_that_of_the_participants_who_are_planned(tmp_path):
+    goals = (Goal("groups-differ", "beta", group={"beta": Constant(0.86)}),)
+    study = make_plan(goals=goals, fidelity="information")
+    powers = []
+    for num in (5, 40):
+        request = PreregisterRequest(study, tmp_path / str(num), options=RecordOptions(num))
+        powers.append(run_preregister(request)[0].content["power"]["goals"][0]["power"]["value"])
+    assert powers[1] > powers[0] + 0.1
 
 
 def test_goals_about_groups_plan_two_groups():
