@@ -51,7 +51,7 @@ def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design
         for name, label in label_goal(goal, find_quantities(present[0], goal.quantity)).items():
             score = score_criterion(study, goal, design, name, *present)
             without = score_criterion(study, goal, design, name, *absent) if absent else None
-            about = (absence.words, nominal_level(study, goal), goal.kind, rule)
+            about = (absence.words, goal.nominal_level(study.interval), goal.kind, rule)
             scores[label] = PowerScore(*score, without, *about, num_datasets, *num_failed)
     return scores
 
@@ -98,11 +98,6 @@ def score_criterion(
 ) -> Score:
     """The chance to reach a goal: of participants with good fits, and of a second group for a goal that compares groups."""
     return Power().score(sample_quantity(good, name), build_criterion(study, goal, design, name, second))
-
-
-def nominal_level(study: Study, goal: Goal) -> float | None:
-    """How often a goal may be reached without its effect; None for a goal that has none."""
-    return {EXCLUDES: round(1 - study.interval, 12), GROUPS_DIFFER: ALPHA}.get(goal.kind)
 
 
 class Absence(NamedTuple):

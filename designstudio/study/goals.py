@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.metrics.power import ALPHA
 from designstudio.model.priors import AbstractPrior
 
 EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
@@ -78,6 +79,17 @@ class Goal:
             simulated: names of the parameters of simulated participants.
         """
         return self.kind == GROUPS_DIFFER or (self.kind == EXCLUDES and self.quantity in simulated)
+
+    def nominal_level(self, interval: float) -> float | None:
+        """How often it may be reached without its effect; None for a goal that has none.
+
+        This is the one limit to false-positive rates, for verdicts, figures, and searches for power: the rate of intervals
+        that are right, or of a t test. A rate counts as too high if it is above by more than two Monte Carlo errors.
+
+        Args:
+            interval: probability of the study's intervals.
+        """
+        return {EXCLUDES: round(1 - interval, 12), GROUPS_DIFFER: ALPHA}.get(self.kind)
 
     def __str__(self) -> str:
         if self.kind == EXCLUDES:

@@ -115,7 +115,7 @@ class Constraint:
 
         Args:
             value: of the metric.
-            mcse: its error; a false-positive rate is granted `CLEARLY` many, for few data sets cannot tell 5 % from 8 %.
+            mcse: its error; a false-positive rate is granted `CLEARLY` many, for few data sets cannot tell 6 % from 9 %.
         """
         value -= CLEARLY * mcse if isinstance(self.objective.metric, FalsePositives) else 0.0
         over = -float("inf") if self.at_most is None else value - self.at_most

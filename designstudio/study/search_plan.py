@@ -13,8 +13,6 @@ TPE, RANDOM, QMC, NSGA2, NSGA3, GP, CMAES = "tpe", "random", "qmc", "nsga2", "ns
 SAMPLERS = (TPE, RANDOM, QMC, NSGA2, NSGA3, GP, CMAES)
 # A design of which more fits fail is no candidate: what its scores leave out is too much.
 MOST_FAILED = 0.1
-# A search for power is for that of designs that find nothing where nothing is.
-MOST_FALSE_POSITIVES = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +24,8 @@ class SearchPlan:
         objectives: what to make small or large; if empty, the information gained on prior and cost. With several, the result
             is a Pareto front.
         constraints: what a design must fulfil; that at most 10 % of its fits fail is always one of them. In a search for
-            power, another is that at most 5 % (within the error) reach the goal without its effect, unless a limit is given.
+            power, another is that no more than the nominal level reach the goal without its effect (see
+            `Goal.nominal_level`), unless a limit is given.
         sampler: how Optuna proposes designs.
         fidelity: how designs are scored while searching.
         num_datasets: simulated participants for each design that is not given up early.
@@ -87,11 +86,12 @@ class SearchPlan:
         objectives = tuple(objective.complete() for objective in self.objectives)
         return dataclasses.replace(self, objectives=objectives, constraints=constraints)
 
-    def name_goals(self, goals: Mapping[str, bool]) -> "SearchPlan":
+    def name_goals(self, goals: Mapping[str, float | None]) -> "SearchPlan":
         """The same with the names of goals, and a limit to the false positives of the power that is searched for.
 
         Args:
-            goals: names of the study's goals, and whether their effect can be absent.
+            goals: names of the study's goals, and how often they may be reached without their effect; None if that cannot
+                be absent.
 
         Raises:
             StudioError: if there is no such goal, or its effect cannot be absent.
@@ -100,13 +100,17 @@ class SearchPlan:
         objectives = tuple(objective.name_goal(names) for objective in self.objectives)
         constraints = tuple(dataclasses.replace(c, objective=c.objective.name_goal(names)) for c in self.constraints)
         for objective in (*objectives, *(constraint.objective for constraint in constraints)):
-            if objective.score == FalsePositives.name and not goals[objective.of[0]]:
+            if objective.score == FalsePositives.name and goals[objective.of[0]] is None:
                 raise StudioError(
                     f"The goal {objective.of[0]!r} has no effect that could be absent: leave out {objective.score!r}."
                 )
         limited = [constraint.objective for constraint in constraints]
-        wanted = [Objective(FalsePositives.name, o.of) for o in objectives if o.score == Power.name and goals[o.of[0]]]
-        usual = (Constraint(objective, at_most=MOST_FALSE_POSITIVES) for objective in wanted if objective not in limited)
+        wanted = {Objective(FalsePositives.name, o.of): goals[o.of[0]] for o in objectives if o.score == Power.name}
+        usual = (
+            Constraint(objective, at_most=level)
+            for objective, level in wanted.items()
+            if level is not None and objective not in limited
+        )
         return dataclasses.replace(self, objectives=objectives, constraints=(*constraints, *usual))
 
     @property

@@ -109,8 +109,10 @@ class Study:
     def _name_goals(self, simulated: list[str]) -> None:
         """A search for goals has their names, also where older files have their numbers, and limits to false positives."""
         if self.search is not None:
-            named = self.search.name_goals({goal.label: goal.has_effect(simulated) for goal in self.goals})
-            object.__setattr__(self, "search", named)
+            levels = {
+                goal.label: goal.nominal_level(self.interval) if goal.has_effect(simulated) else None for goal in self.goals
+            }
+            object.__setattr__(self, "search", self.search.name_goals(levels))
 
     def check_values(self, design: Design) -> None:
         """Refuse a design, which need not be one of the study's own, whose values of parameters cannot be computed with.
