@@ -133,7 +133,7 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
     from designstudio.search.verdict import describe_search  # noqa: PLC0415
 
     console = Console(highlight=False)
-    if result.verification is not None and result.verification.finalists:
+    if result.verification is not None and result.verification.ranked:
         console.print(_table_of_finalists(result))
     for sentence in describe_search(result):
         console.print(f"• {sentence}", markup=False)

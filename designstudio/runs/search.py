@@ -150,14 +150,17 @@ def add_best(result: SearchResult) -> Study | None:
     Several have all finalists. The section [search] stays: whoever searches on has to beat them.
     """
     verification, question = result.verification, result.question
-    if verification is None or not verification.finalists:
+    if verification is None:
         return None
     if len(result.objectives) > 1:
-        found = [finalist.design for finalist in verification.finalists]
+        # What cannot win is not recommended either.
+        found = [finalist.design for finalist in verification.finalists if not finalist.breaks]
     elif verification.winner is None:
         return None
     else:
         found = [dataclasses.replace(verification.winner.design, name=WINNER)]
+    if not found:
+        return None
     designs = list(question.designs)
     for design in found:
         designs.append(dataclasses.replace(design, name=_find_name(design.name, designs)))
@@ -177,6 +180,8 @@ def _write_best(result: SearchResult, folder: Path) -> list[str]:
     study = add_best(result)
     name = f"{WINNER if len(result.objectives) == 1 else FINALISTS}.toml"
     if study is None:
+        # Nobody should find what an earlier run of the same search recommended.
+        (folder / name).unlink(missing_ok=True)
         return []
     num = len(study.designs) - len(result.question.designs)
     last = "design" if num == 1 else f"{num} designs"

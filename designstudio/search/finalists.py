@@ -29,7 +29,7 @@ class Verification:
     Attributes:
         finalists: the search's best, in the search's order.
         references: the study's own designs, which are to be beaten.
-        ranking: all of them by the objective on fresh data; None if there are several objectives, or no finalists.
+        ranking: all of them by the objective on fresh data; None if there are several objectives, or no designs.
         ratios: for each of the study's own designs, how many times smaller the winner's RMSE of each quantity is, paired by
             data set; empty without a winner.
     """
@@ -141,14 +141,15 @@ def verify_finalists(
         design = find_design(plan, record.parameters, f"finalist-{place + 1}")
         assert design is not None  # noqa: S101  (it was evaluated)
         finalists.append(evaluate(design, record))
-    references = [evaluate(design) for design in question.designs] if finalists else []
+    # Also if no candidate came so far: then one of these may be what to take.
+    references = [evaluate(design) for design in question.designs]
     return compare_contenders(question, finalists, references)
 
 
 def compare_contenders(question: Study, finalists: Sequence[Contender], references: Sequence[Contender]) -> Verification:
     """Rank designs that were scored on the same fresh data sets."""
     objectives = list_objectives(question)
-    has_ranking = len(objectives) == 1 and bool(finalists)
+    has_ranking = len(objectives) == 1 and bool(finalists or references)
     ranking = rank_contenders(question, objectives[0], finalists, references) if has_ranking else None
     found = Verification(tuple(finalists), tuple(references), ranking, {})
     winner = found.winner

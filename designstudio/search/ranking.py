@@ -26,6 +26,7 @@ from designstudio.search.records import CandidateRecord
 from designstudio.study import Objective, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.search_plan import MOST_FAILED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,6 +166,9 @@ def _doubt_power(power: PowerScore) -> str:
     if power.kind != EXCLUDES or absent is None or math.isnan(absent.value) or math.isnan(power.value):
         return ""
     found = f"({power.present}, and {absent} without the effect)"
+    if power.num_failed_absent > MOST_FAILED * power.num_datasets:
+        count = f"{power.num_failed_absent} of {power.num_datasets}"
+        return f"has no known false-positive rate: {count} fits without the effect failed"
     if power.errs_too_often:
         return f"comes from the prior {found}"
     return "" if power.is_more_than_absent else f"is not clearly more than without the effect {found}"

@@ -1,7 +1,10 @@
 """Searches and sweeps as tables: finalists for people, one row a number for programs."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from designstudio.metrics.power import Power
+from designstudio.search.ranking import read_power
 from designstudio.study.design.description import DesignCells, describe_design, format_cells
 
 if TYPE_CHECKING:
@@ -19,16 +22,27 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
     Before finalists were verified, these are the best candidates so far.
     """
     labels = [objective.label for objective in result.objectives]
-    columns = ("", *DesignCells._fields, *(f"{label}\n{when}" for label in labels for when in ("in the search", "fresh")))
+    # Power means nothing without its false-positive rate.
+    powers = [objective for objective in result.objectives if objective.score == Power.name]
+    heads = [*(f"{label}\n{when}" for label in labels for when in ("in the search", "fresh"))]
+    columns = ("", *DesignCells._fields, *heads, *(f"{power.label},\neffect absent" for power in powers))
     if result.verification is None:
         return columns, tuple(
-            _row(f"candidate {record.number}", record.design, [(str(record.scores[label]), "-") for label in labels])
+            _row(
+                f"candidate {record.number}",
+                record.design,
+                [*((str(record.scores[label]), "-") for label in labels), *(("-",) for _ in powers)],
+            )
             for record in result.best
         )
     found, rows = result.verification, []
     for contender in found.ranked:
         seen = {} if contender.candidate is None else contender.candidate.scores
-        scores = [(str(seen[label]) if label in seen else "", str(contender.fresh[label])) for label in labels]
+        scores: list[tuple[str, ...]] = [
+            (str(seen[label]) if label in seen else "", str(contender.fresh[label])) for label in labels
+        ]
+        found_powers = (read_power(power, result.question, contender.evaluation) for power in powers)
+        scores += [(str((power and power.when_absent) or "-"),) for power in found_powers]
         name = f"winner: {contender.name}" if contender is found.winner else contender.name
         rows.append(_row(name, describe_design(contender.design), scores))
     return columns, tuple(rows)
@@ -76,5 +90,5 @@ def frame_sweep(result: "SweepResult") -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
-def _row(name: str, design: dict[str, Any], scores: list[tuple[str, str]]) -> tuple[str, ...]:
+def _row(name: str, design: dict[str, Any], scores: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return (name, *format_cells(design), *(cell for pair in scores for cell in pair))

@@ -1,6 +1,9 @@
 """What a search has found, in sentences."""
 
+from collections import Counter
+
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import FalsePositives
 from designstudio.search.finalists import Verification
 from designstudio.search.job import get_plan
 from designstudio.search.ranking import Contender, Ranking, format_lead, list_dominating, read_power
@@ -23,20 +26,43 @@ def describe_search(result: SearchResult) -> list[str]:
     if verification is None:
         return sentences
     if not verification.finalists:
-        return [*sentences, "No design kept to all constraints: loosen them, widen the space or search for longer."]
+        sentences.append(_describe_failure(result))
     if verification.ranking is not None:
         sentences += _describe_ranking(result, verification, verification.ranking)
-    else:
+    elif verification.finalists:
         sentences.append(f"{len(result.front)} designs are on the front: none is better in everything.")
         sentences += [_describe_dominance(result, verification, own) for own in verification.references]
+        sentences += _list_excluded(verification)
         sentences += [warning for finalist in verification.finalists for warning in finalist.warnings]
     winner = verification.winner
     for name, ratios in verification.ratios.items():
         if winner is not None:
             sentences.append(_compare(winner.name, name, ratios))
+    if not verification.finalists:
+        return sentences
     failed = sum(finalist.evaluation.convergence.failed for finalist in verification.finalists)
     total = sum(finalist.evaluation.num_datasets for finalist in verification.finalists)
     return [*sentences, f"{failed} of {total} fits of the finalists failed and are left out."]
+
+
+def _describe_failure(result: SearchResult) -> str:
+    """Which constraints no candidate kept to, and what to do about it."""
+    tried = [record for record in result.finished if record.exceeds]
+    broken = Counter(label for record in tried for label, over in record.exceeds.items() if over > 0)
+    counts = [f"{num} of {len(tried)} break '{label}'" for label, num in broken.most_common()]
+    of_rates = {c.label for c in get_plan(result.question).all_constraints if isinstance(c.objective.metric, FalsePositives)}
+    # Whoever loosens that limit gets power that comes from the prior.
+    if of_rates & set(broken):
+        advice = "widen the space, for example to two levels, or search for longer; power that comes from the prior is none"
+    else:
+        advice = "loosen them, widen the space or search for longer"
+    listed = f" ({', '.join(counts)})" if counts else ""
+    return f"No design kept to all constraints{listed}: {advice}."
+
+
+def _list_excluded(verification: Verification) -> list[str]:
+    """Designs that cannot win, and why."""
+    return [f"{c.name} cannot win: {'; '.join(c.breaks)}." for c in verification.ranked if c.breaks]
 
 
 def _describe_dominance(result: SearchResult, verification: Verification, own: Contender) -> str:
@@ -51,11 +77,7 @@ def _describe_dominance(result: SearchResult, verification: Verification, own: C
 def _describe_ranking(result: SearchResult, verification: Verification, ranking: Ranking) -> list[str]:
     """The winner, how far it is ahead of what it had to beat and of the next, and what must be known about it."""
     objective, winner = result.objectives[0], verification.winner
-    excluded = [
-        f"{contender.name} cannot win: {'; '.join(contender.breaks)}."
-        for contender in verification.ranked
-        if contender.breaks
-    ]
+    excluded = _list_excluded(verification)
     if winner is None:
         return ["No design can be called best on fresh data.", *excluded]
     sentences = [f"The winner, {winner.name}: {format_design(describe_design(winner.design))}."]

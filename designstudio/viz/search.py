@@ -19,7 +19,7 @@ def draw_search(result: SearchResult) -> dict[str, hv.Layout]:
     if len(result.objectives) > 1:
         figures["front"] = draw_front(result)
     figures |= {"importance": draw_importance(result), "parallel": draw_parallel(result)}
-    if result.verification is not None and result.verification.finalists:
+    if result.verification is not None and result.verification.ranked:
         figures["designs"] = draw_designs(_name_designs(result.verification), title=result.question.title)
     return figures
 

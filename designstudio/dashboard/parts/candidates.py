@@ -8,6 +8,7 @@ import pandas as pd
 
 from designstudio.metrics.design.minutes import Minutes
 from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import Power
 from designstudio.search.records import PRUNED, CandidateRecord
 from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult, list_contenders
@@ -47,6 +48,7 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
     heads = [""]
     for label in shown:
         heads += [f"{escaping.escape(label)}, in the search", "on fresh data"]
+        heads += ["without the effect"] if _names_power(label) else []
     rows = []
     about = {design.name: describe_design(design) for design in designs}
     for contender in list_contenders(record) if labels else []:
@@ -56,6 +58,7 @@ def write_finalists(record: Mapping[str, Any], designs: Sequence[Design]) -> str
         for label in shown:
             seen = "" if number is None else str(Score.from_dict(entry["search"].get(label)))
             cells += [seen, str(Score.from_dict(entry["fresh"].get(label)))]
+            cells += [str(_read_rate(entry, label))] if _names_power(label) else []
         design = about.get(contender.name) if number is None else entry["design"]
         rows.append([*cells, *([""] * len(ABOUT) if design is None else _write_cells(design))])
     return write_table([*heads, *ABOUT], rows)
@@ -73,6 +76,17 @@ def tabulate_finalists(record: Mapping[str, Any]) -> pd.DataFrame:
         about = entry["evaluation"]
         rows.append({"design": about["name"], "minutes": about["minutes"]} | _spread(labels, entry["fresh"], "fresh"))
     return pd.DataFrame(rows)
+
+
+def _names_power(label: str) -> bool:
+    """Whether an objective is the power of a goal, which means nothing without its false-positive rate."""
+    return label.startswith(f"{Power.symbol}: ")
+
+
+def _read_rate(entry: Mapping[str, Any], label: str) -> Score:
+    """The false-positive rate on fresh data that goes with a power."""
+    power = entry["evaluation"]["power"].get(label.removeprefix(f"{Power.symbol}: ")) or {}
+    return Score.from_dict(power.get("when_absent"))
 
 
 def _list_labels(record: Mapping[str, Any]) -> list[str]:

@@ -163,7 +163,7 @@ class SearchResults(pn.viewable.Viewer):
         self._waiting.visible = not has_trials
         self._front_card.visible = result is not None and has_trials and len(result.objectives) > 1
         self._best_card.visible = bool(self.candidate.options)
-        self._end_card.visible = bool(self.record.get("finalists"))
+        self._end_card.visible = bool(self.record.get("finalists") or self.record.get("references"))
 
     # What the visitor takes along.
 
