@@ -76,7 +76,7 @@ def plot_power(result: PowerCurves, **options: Any) -> hv.Layout:
     points = result.points
     if "participants" in points.dims and "trials" in points.dims:
         goal = options.pop("goal", str(points["goal"].values[0]))
-        return draw_power_contours(points["value"].sel(goal=goal), **options)
+        return draw_power_contours(points.sel(goal=goal), **options)
     return draw_power_curve(points, **options)
 
 

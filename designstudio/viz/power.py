@@ -8,10 +8,13 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
+from scipy.interpolate import RegularGridInterpolator
 
+from designstudio.core.numbers import format_percent
 from designstudio.errors import StudioError
+from designstudio.metrics.power import CLEARLY
 from designstudio.viz import figures, theme
-from designstudio.viz.theme import BLACK, REFERENCE_COLOR, Series
+from designstudio.viz.theme import BLACK, REFERENCE_COLOR, VERMILION, Series
 
 GOAL_DIM = "goal"
 EFFECT_ABSENT = "effect absent"
@@ -21,6 +24,10 @@ CONTOUR_DIMS = ("participants", "trials")
 # Share of the axes' diagonal that a number interrupts its line.
 GAP = 0.09
 NUM_PREFIX = "num_"
+# Between strokes of the hatching, as a share of an axis; and how finely their ends are found.
+HATCH_GAP, NUM_STEPS = 0.06, 600
+NOT_TO_COUNT_ON = "not to be counted on: false-positive rate above"
+NOT_KNOWN = "false-positive rate not known"
 
 
 class PowerCurve(NamedTuple):
@@ -93,10 +100,44 @@ def compute_isolines(power: xr.DataArray, levels: tuple[float, ...] = LEVELS) ->
     return isolines
 
 
+def compute_excess(power: xr.Dataset) -> xr.DataArray | None:
+    """How far the false-positive rate of a goal is clearly above its nominal level; positive where it is too high.
+
+    Args:
+        power: of one goal: `when_absent`, `when_absent_mcse` and `nominal`.
+
+    Returns:
+        The same as `PowerScore.errs_too_often`, as a number; NaN where there is no rate. None if nothing is known of it.
+    """
+    if not {"when_absent", "when_absent_mcse", "nominal"} <= set(power):
+        return None
+    excess = power["when_absent"] - CLEARLY * power["when_absent_mcse"] - power["nominal"]
+    return excess if bool(excess.notnull().any()) else None
+
+
+def compute_hatching(excess: xr.DataArray) -> Float[np.ndarray, "corner 2"]:
+    """Parallel strokes over all places where a number over (participants, trials) is positive, with NaN between them."""
+    x, y, z = _grid(excess)
+    across, up = _limits(excess)
+    interpolate = RegularGridInterpolator((y, x), z.filled(np.nan))
+    gap, strokes = np.full((1, 2), np.nan), [np.empty((0, 2))]
+    walk = np.linspace(0, 1, NUM_STEPS)
+    for start in np.arange(HATCH_GAP / 2, 2, HATCH_GAP):
+        # From the lower right to the upper left, in shares of the axes.
+        line = np.stack([walk, start - walk], axis=1)
+        line = line[(line[:, 1] >= 0) & (line[:, 1] <= 1)]
+        places = np.stack([np.interp(line[:, k], (0, 1), ends) for k, ends in ((0, across), (1, up))], axis=1)
+        is_within = interpolate(places[:, ::-1]) > 0
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], is_within, [False]]).astype(int)))
+        for first, last in edges.reshape(-1, 2):
+            strokes += [places[[first, last - 1]], gap]
+    return np.concatenate(strokes)
+
+
 def draw_power(power: xr.Dataset) -> hv.Layout:
     """Contours over participants and trials, or else a curve for each goal; for `power` see `draw_power_curve`."""
     if "participants" in power.dims and "trials" in power.dims:
-        return draw_power_contours(power["value"].isel(goal=0))
+        return draw_power_contours(power)
     return draw_power_curve(power)
 
 
@@ -150,25 +191,62 @@ def draw_power_curve(
 
 
 def draw_power_contours(
-    power: xr.DataArray,
+    power: xr.Dataset,
     *,
     levels: tuple[float, ...] = LEVELS,
     target: float = TARGET,
     title: str = "",
     axes: tuple[float, float] = figures.AXES_INCHES,
 ) -> hv.Layout:
-    """Power over the numbers of participants and trials: the darker the higher, with lines at the levels.
+    """Power over the numbers of participants and trials, a panel for each goal.
+
+    The darker the higher, with lines at the levels. Where the goal is reached too often without its effect, so that power is
+    not to be counted on, the panel is hatched.
 
     Args:
-        power: over `participants` and `trials`, at least two of each; NaN where it is unknown.
+        power: `value` over `participants` and `trials`, at least two of each, and over `goal` if there are several; NaN
+            where it is unknown. For the hatching `when_absent`, `when_absent_mcse` and `nominal`.
         levels: where the lines are.
         target: the power that one wants; its line is thicker.
         title: stands above the figure.
         axes: inches between the axes' ends, across and up.
     """
-    x, y, z = _grid(power)
-    across, up = _limits(power)
-    generator = contourpy.contour_generator(x, y, z, fill_type=contourpy.FillType.OuterOffset)
+    goals = [power.sel({GOAL_DIM: goal}) for goal in power[GOAL_DIM].values] if GOAL_DIM in power["value"].dims else [power]
+    hatched = {f"{NOT_TO_COUNT_ON} {limit}": None for goal in goals if (limit := _name_limit(goal))}
+    look = Series(" or ".join(hatched), VERMILION, dash="solid")
+    panels = [
+        figures.frame_panel(
+            _draw_contours(goal, levels, target, look),
+            title=theme.join_lines(str(goal[GOAL_DIM].item()) if len(goals) > 1 else "", _note_unknown(goal)),
+            axes=axes,
+            xlabel=_name_axis(power["participants"]),
+            ylabel=_name_axis(power["trials"]),
+            xlim=_limits(goal["value"])[0],
+            ylim=_limits(goal["value"])[1],
+        )
+        for goal in goals
+    ]
+    legend = [look] if hatched else []
+    columns = figures.count_columns(len(panels))
+    return figures.arrange_panels(panels, num_columns=columns, title=title, legend=legend, axes=axes)
+
+
+def _name_limit(goal: xr.Dataset) -> str:
+    """The nominal level of a goal that is reached too often somewhere without its effect; empty if it is not."""
+    excess = compute_excess(goal)
+    return "" if excess is None or not bool((excess > 0).any()) else format_percent(float(goal["nominal"]))
+
+
+def _note_unknown(goal: xr.Dataset) -> str:
+    """That nobody knows the false-positive rate of a goal that has one; empty if it is known, or if there is none."""
+    has_rate = "nominal" in goal and bool(goal["nominal"].notnull())
+    return NOT_KNOWN if has_rate and compute_excess(goal) is None else ""
+
+
+def _draw_contours(goal: xr.Dataset, levels: tuple[float, ...], target: float, look: Series) -> hv.Overlay:
+    """What a panel shows: regions and lines of power, and strokes where it is not to be counted on."""
+    power = goal["value"]
+    generator = contourpy.contour_generator(*_grid(power), fill_type=contourpy.FillType.OuterOffset)
     edges = np.array([0.0, *sorted(levels), 1.0])
     parts = []
     shades = np.linspace(0.05, 0.45, len(edges) - 1)
@@ -178,20 +256,17 @@ def draw_power_contours(
         shapes = [_make_shape(points, starts) for points, starts in zip(corners, offsets, strict=True)]
         color = theme.SEQUENTIAL[round(shade * (len(theme.SEQUENTIAL) - 1))]
         parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
+    if _name_limit(goal):
+        excess = compute_excess(goal)
+        parts.append(theme.style_line(hv.Curve(compute_hatching(excess), label=look.label), look, width=0.7, alpha=0.8))
+        edges = contourpy.contour_generator(*_grid(excess)).lines(0.0)
+        parts += [theme.style_line(hv.Curve(np.asarray(edge)), look, width=1.4) for edge in edges]
     for level, line, place in compute_isolines(power, levels):
-        look = Series("", BLACK, dash="solid")
-        parts.append(theme.style_line(hv.Curve(line), look, width=2.0 if level == target else 0.9))
+        line_look = Series("", BLACK, dash="solid")
+        parts.append(theme.style_line(hv.Curve(line), line_look, width=2.0 if level == target else 0.9))
         if place is not None:
             parts.append(theme.style_texts(hv.Labels(([place[0]], [place[1]], [f"{level:g}"])), "black"))
-    panel = figures.frame_panel(
-        hv.Overlay(parts),
-        axes=axes,
-        xlabel=_name_axis(power["participants"]),
-        ylabel=_name_axis(power["trials"]),
-        xlim=across,
-        ylim=up,
-    )
-    return figures.arrange_panels([panel], num_columns=1, title=title, axes=axes)
+    return hv.Overlay(parts)
 
 
 def _make_shape(points: np.ndarray, starts: np.ndarray) -> dict[str, object]:

@@ -5,8 +5,18 @@ import pytest
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.viz.power import compute_isolines, compute_power_curves, draw_power_contours, draw_power_curve
-from tests.viz.test_recovery import find_faults
+from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.power import PowerScore
+from designstudio.viz.power import (
+    compute_excess,
+    compute_hatching,
+    compute_isolines,
+    compute_power_curves,
+    draw_power,
+    draw_power_contours,
+    draw_power_curve,
+)
+from tests.viz.test_recovery import find_faults, read_title
 
 DIMS = ("goal", "num_trials")
 
@@ -86,8 +96,55 @@ def test_curve_over_texts_is_drawn(curves, tmp_path):
     assert not find_faults(draw_power_curve(named), tmp_path, "plan")
 
 
+def with_rates(power, rates, nominal=0.06):
+    """Power with false-positive rates over trials, known to 0.01."""
+    absent = xr.zeros_like(power) + xr.DataArray(np.asarray(rates, float), dims="trials")
+    return xr.Dataset({"value": power, "when_absent": absent, "when_absent_mcse": 0 * absent + 0.01, "nominal": nominal})
+
+
+def test_excess_says_the_same_as_a_power_score():
+    for rate, errs in ((0.05, False), (0.07, False), (0.09, True), (np.nan, False)):
+        score = PowerScore(0.8, 0.03, Score(rate, 0.01), "beta is 1 for everybody", 0.06, "excludes", "a rule")
+        point = xr.Dataset({"when_absent": rate, "when_absent_mcse": 0.01, "nominal": score.nominal})
+        excess = compute_excess(point)
+        assert errs == score.errs_too_often == (excess is not None and bool(excess > 0))
+
+
+def test_hatching_covers_where_the_rate_is_too_high_and_nothing_else(power):
+    # Clearly above 0.06 means above 0.08: from 50 to 125 trials, half of the axis.
+    points = with_rates(power, [0.11, 0.09, 0.05])
+    strokes = compute_hatching(compute_excess(points))
+    corners = strokes[~np.isnan(strokes[:, 0])]
+    assert corners[:, 1].max() == pytest.approx(125, abs=1)
+    assert corners[:, 1].min() == pytest.approx(50, abs=1)
+    assert (corners[:, 0].min(), corners[:, 0].max()) == pytest.approx((0, 10), abs=0.5)
+    assert compute_hatching(compute_excess(with_rates(power, [0.05, 0.05, 0.05]))).size == 0
+
+
+def read_legend(figure):
+    return [part.label for panel in figure for part in panel if "false-positive" in part.label]
+
+
+def test_contours_show_where_power_is_not_to_be_counted_on(power, tmp_path):
+    figure = draw_power_contours(with_rates(power, [0.5, 0.3, 0.02]))
+    assert not find_faults(figure, tmp_path, "number of participants", "number of trials")
+    assert read_legend(figure) == ["not to be counted on: false-positive rate above 6%"]
+    assert read_legend(draw_power_contours(with_rates(power, [0.02, 0.02, 0.02]))) == []
+    # Of an interval that should be narrow there is no such rate, and of a quantity nobody knows it.
+    assert read_title(draw_power_contours(with_rates(power, [np.nan] * 3, nominal=np.nan))) == ""
+    assert read_title(draw_power_contours(with_rates(power, [np.nan] * 3))) == "false-positive rate not known"
+
+
+def test_contours_of_several_goals_have_a_panel_each(power, tmp_path):
+    goals = [with_rates(power, [0.5, 0.5, 0.5]), with_rates(power / 2, [np.nan] * 3)]
+    both = xr.concat(goals, xr.DataArray(["effort", "ratio"], dims="goal", name="goal"))
+    figure = draw_power(both)
+    assert len(figure) == 2
+    assert not find_faults(figure, tmp_path, "effort", "ratio\nfalse-positive rate not known")
+
+
 def test_contours_are_drawn(power, tmp_path):
-    figure = draw_power_contours(power, title="Power")
+    figure = draw_power_contours(power.to_dataset(name="value"), title="Power")
     assert not find_faults(figure, tmp_path, "number of participants", "number of trials")
     texts = [text for part in next(iter(figure)) if part.group == "Labels" for text in part.dimension_values(2)]
     assert texts == ["0.5", "0.8", "0.95"]
@@ -96,7 +153,9 @@ def test_contours_are_drawn(power, tmp_path):
 def test_contours_with_gaps_and_extremes_are_drawn(power, tmp_path):
     values = np.where(power > 0.5, 1.0, 0.0)
     values[2, 1] = np.nan
-    assert not find_faults(draw_power_contours(power.copy(data=values).transpose("trials", "participants")), tmp_path)
+    assert not find_faults(
+        draw_power_contours(power.copy(data=values).transpose("trials", "participants").to_dataset(name="value")), tmp_path
+    )
 
 
 def test_other_dims_are_refused(curves, power):
@@ -105,4 +164,4 @@ def test_other_dims_are_refused(curves, power):
     with pytest.raises(
         StudioError, match="two or more participants and trials, but the sizes are: participants 6, trials 1"
     ):
-        draw_power_contours(power.isel(trials=[0]))
+        draw_power_contours(power.isel(trials=[0]).to_dataset(name="value"))

@@ -42,7 +42,8 @@ CURVE = (
 )
 NUMBERS = "± is the Monte Carlo error; in brackets with the effect absent."
 CONTOURS = (
-    "Chance to reach the goal over participants of each group and trials of each participant: the darker, the higher. The "
+    "Chance to reach the goal over participants of each group and trials of each participant: the darker, the higher; hatched "
+    "where it is found too often without the effect, so that nobody should count on it. The "
     "table has the Monte Carlo errors, and what the chance is without the effect."
 )
 
@@ -123,9 +124,7 @@ class PowerPage(Page):
         size = PRINT_INCHES if axes is None else axes
         if self._is_map():
             levels = tuple(sorted({*LEVELS, float(self.state.target)}))
-            return draw_power_contours(
-                self.power["value"].isel(goal=0), levels=levels, target=float(self.state.target), axes=size
-            )
+            return draw_power_contours(self.power, levels=levels, target=float(self.state.target), axes=size)
         return draw_power_curve(self.power, target=float(self.state.target), axes=size)
 
     def _tabulate(self) -> object:
