@@ -42,9 +42,9 @@ CURVE = (
 )
 NUMBERS = "± is the Monte Carlo error; in brackets with the effect absent."
 CONTOURS = (
-    "Chance to reach the goal over participants of each group and trials of each participant: the darker, the higher; hatched "
-    "where it is found too often without the effect, so that nobody should count on it. The "
-    "table has the Monte Carlo errors, and what the chance is without the effect."
+    "Chance to reach the goal over participants of each group and trials of each participant: the darker, the higher; "
+    "hatched where it is found too often without the effect, so that nobody should count on it. The table has the Monte "
+    "Carlo errors, and what the chance is without the effect."
 )
 
 
