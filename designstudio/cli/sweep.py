@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from designstudio.cli.notes import notes_console
+from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
@@ -58,8 +58,10 @@ def sweep(
         stop_on_signal(lambda: console.print("Stopping after the points that have begun ...")) as should_stop,
         show_progress("Sweeping") as progress,
     ):
-        result = run_sweep(request, progress=progress, should_stop=should_stop)
+        result = run_sweep(request, progress=progress, notify=note, should_stop=should_stop)
     Console().print(_as_table(result))
+    for sentence in result.overview().notes:
+        Console().print(f"• {sentence}", markup=False, highlight=False)
     if not result.is_finished:
         typer.echo(f"Stopped. The same command goes on where this ended; the sweep is kept in {folder}.")
     print_files(folder)
@@ -78,11 +80,21 @@ def _as_table(result: "SweepResult") -> Table:
     for name in result.grid.along:
         table.add_column(name, justify="right")
     table.add_column("status")
-    for title in (*(f"P({goal})" for goal in goals), *(f"RMSE of {name}" for name in quantities), "failed"):
+    # An interval that should be narrow has no rate of its own.
+    rated = [goal for goal in goals if any((e["power"].get(goal) or {}).get("when_absent") for e in evaluations)]
+    absent = {goal: [f"P({goal}), effect absent"] if goal in rated else [] for goal in goals}
+    for title in (
+        *(title for goal in goals for title in (f"P({goal})", *absent[goal])),
+        *(f"RMSE of {name}" for name in quantities),
+        "failed",
+    ):
         table.add_column(title, justify="right")
     for values, evaluation in result.points:
         cells = [*(f"{value:g}" for value in values.values()), evaluation.get("status", "-")]
-        cells += [str(Score.from_dict(evaluation["power"].get(goal))) for goal in goals]
+        for goal in goals:
+            power = evaluation["power"].get(goal)
+            scores = [power, *([(power or {}).get("when_absent")] if goal in rated else [])]
+            cells += [str(Score.from_dict(score)) for score in scores]
         cells += [str(Score.from_dict(evaluation["recovery"].get(name, {}).get("rmse"))) for name in quantities]
         table.add_row(*cells, str(evaluation["convergence"]["failed"]))
     return table

@@ -1,7 +1,8 @@
 """`evaluate`: simulate, fit and score every design of a study."""
 
 import dataclasses
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from designstudio.core.durations import format_estimate
@@ -22,6 +23,8 @@ from designstudio.study.design import Design
 LONG = 5.0
 # Participants who are looked at before any is simulated.
 NUM_FORESEEN = 100
+# Points of a curve that are named.
+NUM_PLACES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +91,34 @@ def announce_edges(study: Study, designs: Sequence[Design], notify: Notify) -> N
     said = [f"{d.name}: {sentence}" for d in designs for sentence in foresee_edges(study, d, num_datasets=num_datasets)]
     for sentence in dict.fromkeys(said):
         notify(sentence)
+
+
+def announce_edges_along(study: Study, points: Mapping[str, Design], notify: Notify) -> None:
+    """The same for points of a curve or grid, by what was varied: what holds at several points is told once.
+
+    Raises:
+        StudioError: if a design needs more memory than there is.
+    """
+    check_designs(study, list(points.values()))
+    num_datasets = min(study.num_datasets, NUM_FORESEEN)
+    places: dict[str, list[str]] = {}
+    examples: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
+    for place, design in points.items():
+        # How many take part changes nothing about them.
+        same = repr(dataclasses.replace(design, num_participants=1))
+        if same not in known:
+            known[same] = foresee_edges(study, design, num_datasets=num_datasets)
+        for sentence in known[same]:
+            what = re.sub(r"[0-9.]+%?", "", sentence)
+            places.setdefault(what, []).append(place)
+            examples[what] = sentence
+    for what, where in places.items():
+        more = f" and {len(where) - NUM_PLACES} more points" if len(where) > NUM_PLACES + 1 else ""
+        named = ", ".join(where[:NUM_PLACES] if more else where)
+        at = "every point" if len(where) == len(points) else f"{named}{more}"
+        differs = f" (numbers of {where[-1]})" if len(where) > 1 else ""
+        notify(f"{next(iter(points.values())).name}, at {at}{differs}: {examples[what]}")
 
 
 def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:

@@ -25,7 +25,7 @@ from designstudio.evaluate.curves import (
     warn_of_curves,
 )
 from designstudio.evaluate.goals import bound_power
-from designstudio.runs.evaluate import announce_edges, announce_time
+from designstudio.runs.evaluate import announce_edges_along, announce_time
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.study import Study
 
@@ -79,7 +79,7 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     # More participants need no more simulations.
     designs = [vary_design(design, request.along, value) for value in request.values]
     announce_time(study, designs, notify)
-    announce_edges(study, designs, notify)
+    announce_edges_along(study, {f"{request.along} {v:g}": d for v, d in zip(request.values, designs, strict=True)}, notify)
     report_stage(progress, "compiling")
     if request.participants is None:
         points = trace_power(study, design, request.along, list(request.values), progress=progress)

@@ -8,7 +8,8 @@ from designstudio.core.files import write_json
 from designstudio.core.progress import ProgressCallback
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.errors import StudioError
-from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
+from designstudio.runs.evaluate import announce_edges_along, announce_time
+from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.runs.search import find_source
 from designstudio.search import sweep as sweeping
 from designstudio.search.sweep import Grid, SweepResult
@@ -48,6 +49,7 @@ def run_sweep(
     request: SweepRequest,
     *,
     progress: ProgressCallback | None = None,
+    notify: Notify = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SweepResult:
     """Evaluate all points of a grid, or go on with it, and write the folder of the run.
@@ -55,6 +57,7 @@ def run_sweep(
     Args:
         request: what is to be varied.
         progress: called as work gets done.
+        notify: told how long it will take, if that is long, and who lies outside of analysis prior or actor.
         should_stop: asked again and again; if true, the sweep ends after the points that have begun.
     """
     use_cost_file(request.cost_file)
@@ -66,9 +69,14 @@ def run_sweep(
     if not 1 <= len(request.along) <= 2:
         raise StudioError("A sweep goes along one variable or two different ones.")
     name = study.designs[0].name if request.design is None else study.design(request.design).name
+    grid = Grid(name, dict(request.along), study.fidelity, study.num_datasets)
+    sweeping.check_grid(study, grid)
+    points = {" and ".join(f"{n} {v:g}" for n, v in point.items()): grid.build(study, point) for point in grid.points}
+    announce_time(study, list(points.values()), notify)
+    announce_edges_along(study, points, notify)
     result = sweeping.run_sweep(
         study,
-        Grid(name, dict(request.along), study.fidelity, study.num_datasets),
+        grid,
         request.folder,
         storage=request.storage,
         num_workers=request.num_workers,

@@ -188,6 +188,21 @@ def parse_along(text: str) -> tuple[str, tuple[float, ...]]:
         ) from None
 
 
+def check_grid(question: Study, grid: Grid) -> None:
+    """Refuse points that are impossible, too many, or too large.
+
+    Raises:
+        StudioError: saying which.
+    """
+    num_points = math.prod(len(values) for values in grid.along.values())
+    if not 1 <= num_points <= MOST_POINTS:
+        raise StudioError(f"A sweep takes 1 to {MOST_POINTS} points, but {num_points} were given.")
+    for variable, values in grid.along.items():
+        check_values(variable, values)
+    designs = [grid.build(question, point) for point in grid.points]
+    check_designs(question, designs, fidelity=grid.fidelity, num_datasets=grid.num_datasets)
+
+
 def run_sweep(
     question: Study,
     grid: Grid,
@@ -204,14 +219,8 @@ def run_sweep(
     Raises:
         StudioError: before anything is written, if a point is impossible or the storage cannot be reached.
     """
-    num_points = math.prod(len(values) for values in grid.along.values())
-    if not 1 <= num_points <= MOST_POINTS:
-        raise StudioError(f"A sweep takes 1 to {MOST_POINTS} points, but {num_points} were given.")
-    for variable, values in grid.along.items():
-        check_values(variable, values)
+    check_grid(question, grid)
     points = grid.points
-    designs = [grid.build(question, point) for point in points]
-    check_designs(question, designs, fidelity=grid.fidelity, num_datasets=grid.num_datasets)
     check_workers(num_workers, source)
     at = RunFolder(Path(folder))
     name = f"{slugify(question)}-sweep-{fingerprint({**describe_question(question), SWEEP: as_plain(grid)})[:10]}"

@@ -28,7 +28,7 @@ from designstudio.viz.history import draw_history
 from designstudio.viz.identifiability import draw_correlations
 from designstudio.viz.model_comparison import draw_model_comparison, draw_subject_winners
 from designstudio.viz.posteriors import draw_fit_posterior
-from designstudio.viz.power import draw_power_contours, draw_power_curve
+from designstudio.viz.power import draw_power
 from designstudio.viz.precision import draw_precision
 from designstudio.viz.recovery import draw_contraction, draw_coverage, draw_recovery
 from designstudio.viz.variables import draw_importance, draw_parallel
@@ -74,10 +74,8 @@ def plot_evaluation(result: Evaluation, figure: str = "recovery", **options: Any
 def plot_power(result: PowerCurves, **options: Any) -> hv.Layout:
     """A curve along one variable, or contours over participants and trials."""
     points = result.points
-    if "participants" in points.dims and "trials" in points.dims:
-        goal = options.pop("goal", str(points["goal"].values[0]))
-        return draw_power_contours(points.sel(goal=goal), **options)
-    return draw_power_curve(points, **options)
+    goal = options.pop("goal", None)
+    return draw_power(points if goal is None else points.sel(goal=[goal]), **options)
 
 
 @plot_result.register

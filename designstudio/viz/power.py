@@ -1,7 +1,7 @@
 """Figures of power: the chance to reach a goal, over the sizes that an experimenter can choose."""
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import contourpy
 import holoviews as hv
@@ -134,11 +134,27 @@ def compute_hatching(excess: xr.DataArray) -> Float[np.ndarray, "corner 2"]:
     return np.concatenate(strokes)
 
 
-def draw_power(power: xr.Dataset) -> hv.Layout:
-    """Contours over participants and trials, or else a curve for each goal; for `power` see `draw_power_curve`."""
-    if "participants" in power.dims and "trials" in power.dims:
-        return draw_power_contours(power)
-    return draw_power_curve(power)
+def draw_power(power: xr.Dataset, **options: Any) -> hv.Layout:
+    """Contours over participants and trials, or else curves along the first variable, for each goal and value of the second.
+
+    Args:
+        power: over `goal` and one variable or two; see `draw_power_curve`.
+        **options: of the figure.
+    """
+    variables = [str(dim) for dim in power["value"].dims if dim != GOAL_DIM]
+    varied = [name for name in variables if power.sizes[name] > 1] or variables[:1]
+    power = power.isel({name: 0 for name in variables if name not in varied})
+    if set(varied) == set(CONTOUR_DIMS):
+        return draw_power_contours(power, **options)
+    return draw_power_curve(_spread_goals(power, varied[1]) if len(varied) > 1 else power, **options)
+
+
+def _spread_goals(power: xr.Dataset, variable: str) -> xr.Dataset:
+    """Every goal at every value of a variable as a goal of its own."""
+    pieces = [power.sel({variable: value}, drop=True) for value in power[variable].values]
+    joined = xr.concat(pieces, GOAL_DIM, coords="minimal", compat="override")
+    values = [f"{goal}, {variable} {value:g}" for value in power[variable].values for goal in power[GOAL_DIM].values]
+    return joined.assign_coords({GOAL_DIM: values})
 
 
 def draw_power_curve(

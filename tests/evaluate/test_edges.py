@@ -10,7 +10,9 @@ from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
 from designstudio.runs.evaluate import announce_edges
-from designstudio.study import Analysis, Known, Population
+from designstudio.runs.power import PowerRequest, run_power
+from designstudio.runs.sweep import SweepRequest, run_sweep
+from designstudio.study import Analysis, Goal, Known, Population
 from designstudio.study.design import Condition, Design, Stimuli
 from tests.evaluate.make_study import STIMULI, TRUTH, TWO_LEVELS, make_study
 
@@ -104,3 +106,21 @@ def test_people_whom_the_fit_cannot_represent_are_named_before_anything_is_simul
     announce_edges(study, study.designs, told.append)
     assert [sentence.split(" of ")[0] for sentence in told] == ["far: sigma[high]"]
     assert "lies outside of its analysis prior (0.01 to 0.5)" in told[0]
+
+
+def test_a_sweep_and_a_curve_name_them_too_once_for_all_points_before_they_start(tmp_path):
+    study = make_study(analysis=Analysis(), goals=(Goal("excludes", "beta"),), fidelity="information")
+    values = {"sigma[1]": (0.2, 0.6, 0.9), "participants": (5.0, 10.0)}
+    told = []
+    request = SweepRequest(study, values, tmp_path / "sweep", "two-levels", num_datasets=20)
+    # Asked first, so that nothing was computed when the sentence came.
+    run_sweep(request, notify=told.append, should_stop=lambda: True)
+    (sentence,) = told
+    assert sentence.startswith(
+        "two-levels, at sigma[1] 0.6 and participants 5, sigma[1] 0.6 and participants 10, sigma[1] 0.9"
+    )
+    assert "sigma[high] of 100% of the participants lies outside of its analysis prior (0.01 to 0.5)" in sentence
+    again = []
+    run_power(PowerRequest(study, "sigma[1]", (0.6, 0.9), design="two-levels", num_datasets=10), notify=again.append)
+    (sentence,) = again
+    assert sentence.startswith("two-levels, at every point (numbers of sigma[1] 0.9): sigma[high] of 100%")

@@ -143,6 +143,16 @@ def test_contours_of_several_goals_have_a_panel_each(power, tmp_path):
     assert not find_faults(figure, tmp_path, "effort", "ratio\nfalse-positive rate not known")
 
 
+def test_power_over_any_two_variables_is_drawn_also_where_one_of_them_has_one_value(power, tmp_path):
+    whole = with_rates(power, [0.1, 0.1, 0.1]).assign(mcse=0 * power + 0.02).expand_dims(goal=["effort"])
+    other = whole.rename(participants="sigma[1]")
+    assert not find_faults(draw_power(other.isel({"sigma[1]": [0, 5]})), tmp_path, "sigma[1]", "power")
+    labels = {part.label for panel in draw_power(other.isel(trials=[0, 2])) for part in panel}
+    assert {"effort, trials 50", "effort, trials 200, effect absent"} <= labels
+    for one in ({"trials": [0]}, {"participants": [0]}, {"participants": [0], "trials": [0]}):
+        assert not find_faults(draw_power(whole.isel(one)), tmp_path, "power")
+
+
 def test_contours_are_drawn(power, tmp_path):
     figure = draw_power_contours(power.to_dataset(name="value"), title="Power")
     assert not find_faults(figure, tmp_path, "number of participants", "number of trials")
