@@ -45,7 +45,7 @@ def preregister(
     from designstudio.lab.record import POWER, RecordOptions  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.lab.record_files import RECORD, TEXT  # noqa: PLC0415
     from designstudio.lab.record_power import summarize_power  # noqa: PLC0415
-    from designstudio.lab.record_text import list_goals  # noqa: PLC0415
+    from designstudio.lab.record_text import count_participants, list_goals  # noqa: PLC0415
     from designstudio.runs.preregister import PreregisterRequest, run_preregister  # noqa: PLC0415
 
     check_file(json)
@@ -54,8 +54,7 @@ def preregister(
     with show_progress("Computing power") as progress:
         record, chosen = run_preregister(request, progress=progress, notify=note)
     people, computed = record.content["participants"], record.content[POWER]
-    groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
-    typer.echo(f"Design {chosen.name!r}: {people['each_group']} participants{groups}, {chosen.num_trials} trials each.")
+    typer.echo(f"Design {chosen.name!r}: {count_participants(people)}, {chosen.num_trials} trials each.")
     for sentence in list_goals(record.content):
         typer.echo(f"• {sentence}")
     for line in (*summarize_power(computed), *computed.get("notes", ())):

@@ -78,7 +78,12 @@ def search(
         stop_on_signal(lambda: console.print(said)) as should_stop,
         _show(console, _first_objective(read_study(study))) as progress,
     ):
-        result = run_search(request, progress=progress, should_stop=should_stop)
+        result = run_search(
+            request,
+            progress=progress,
+            should_stop=should_stop,
+            notify=lambda sentence: console.print(sentence, markup=False),
+        )
     _print_result(result, folder)
     print_files(folder)
     write_json(json, result.as_dict())

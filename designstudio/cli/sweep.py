@@ -94,7 +94,7 @@ def _as_table(result: "SweepResult") -> Table:
         for goal in goals:
             power = evaluation["power"].get(goal)
             scores = [power, *([(power or {}).get("when_absent")] if goal in rated else [])]
-            cells += [str(Score.from_dict(score)) for score in scores]
+            cells += [Score.from_dict(score).chance for score in scores]
         cells += [str(Score.from_dict(evaluation["recovery"].get(name, {}).get("rmse"))) for name in quantities]
         table.add_row(*cells, str(evaluation["convergence"]["failed"]))
     return table

@@ -126,7 +126,8 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
         is_quantity = name in [quantity.name for quantity in study.quantities]
         why = "can have the same value in many ways" if is_quantity else "is no parameter of the simulated participants"
         return Absence(None, design, f"{name} {why}")
-    value, _ = resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design))
+    model = study.analysis.build_model(study.load_actor(study.cost), design)
+    value, margin = resolve_exclusion(goal, model)
     box = parameters[name].box
     # Beyond the box a cost may have no meaning (linex at 0) and no actor is trained: the nearest end has the least effect.
     nearest = min(max(value, box.low), box.high)
@@ -140,12 +141,23 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
         for condition in design.conditions
     )
     population = study.population.replace(priors={**study.population.priors, **everybody})
+    without = study.replace(population=population), dataclasses.replace(design, conditions=conditions)
     words = f"{name} is {nearest:g} for everybody"
-    return Absence(
-        study.replace(population=population),
-        dataclasses.replace(design, conditions=conditions),
-        words if nearest == value else f"{words}, the nearest to {value:g} that actors know",
-    )
+    words += "" if nearest == value else f", the nearest to {value:g} that actors know"
+    # Both sentences explain why power and rate are what they are, whatever the design.
+    words += ", as it is in the study: there is no effect to find" if without == (study, design) else ""
+    return Absence(*without, f"{words}{_note_prior(name, value, margin, model)}")
+
+
+def _note_prior(name: str, value: float, margin: float, model: BehaviorModel) -> str:
+    """That the analysis prior alone keeps every interval away from a value; empty if it does not."""
+    if name not in model.free:
+        return ""
+    support = model.priors[name].support
+    low, high = support.low, support.high
+    if low - margin <= value <= high + margin:
+        return ""
+    return f"; the analysis prior, {low:g} to {high:g}, excludes {value:g} whatever the data are"
 
 
 def second_group(study: Study, goal: Goal | None = None) -> Study:

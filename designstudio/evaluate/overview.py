@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from designstudio.core.numbers import format_percent
+from designstudio.evaluate.power_words import format_chance
 from designstudio.metrics import AbstractPosteriorMetric, AbstractQuantityMetric
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.registry import list_design_metrics, list_posterior_metrics, list_quantity_metrics
@@ -39,9 +40,9 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
         rows += _tabulate_parts(of_posterior, evaluations)
     for goal in dict.fromkeys(goal for e in evaluations for goal in e.power):
         powers = [e.power.get(goal) for e in evaluations]
-        rows.append(_row(f"P({goal})", (_cell(power and power.present) for power in powers)))
+        rows.append(_row(f"P({goal})", (format_chance(power and power.present) for power in powers)))
         if any(power is not None and power.when_absent is not None for power in powers):
-            rows.append(_row("↳ effect absent", (_cell(power and power.when_absent) for power in powers)))
+            rows.append(_row("↳ effect absent", (format_chance(power and power.when_absent) for power in powers)))
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
     rows += _tabulate_bounds(evaluations)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from designstudio.core.numbers import format_fixed
 from designstudio.evaluate.goals import bound_power
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
@@ -56,10 +55,8 @@ def format_power(score: PowerScore) -> str:
 
 
 def format_chance(score: Score | None) -> str:
-    """A chance with its error, always with as many digits; a dash if there is none."""
-    if score is None or math.isnan(score.value):
-        return "-"
-    return f"{format_fixed(score.value, 2)} ± {format_fixed(score.mcse, 2)}"
+    """A chance with its error; a dash if there is none."""
+    return "-" if score is None else score.chance
 
 
 def _warn(score: PowerScore) -> str:
@@ -72,15 +69,21 @@ def _warn(score: PowerScore) -> str:
         return (
             f"its false-positive rate is not known: {why}; power may come from the prior" if score.kind == EXCLUDES else ""
         )
-    if score.kind == GROUPS_DIFFER:
-        return _warn_of_groups(score.present, absent, nominal)
+    warn = _warn_of_groups if score.kind == GROUPS_DIFFER else _warn_of_rate
+    return warn(score, absent, nominal)
+
+
+def _warn_of_rate(score: PowerScore, absent: Score, nominal: float) -> str:
+    """What a false-positive rate says about power; empty if that is well."""
     found = f"{_percent(score.present)} with the effect, {_percent(absent)} without it ({score.absent})"
+    limit = f"where at most {nominal:.0%} should be"
     if score.errs_too_often:
         part = "power comes in part" if score.is_more_than_absent else "power comes"
-        limit = f"where at most {nominal:.0%} should be"
         return f"{part} from the analysis prior, not from the data: {found}, {limit}; do not count on it"
     if not score.is_more_than_absent:
         return f"found about as often without the effect as with it: {found}"
+    if absent.value - absent.mcse > nominal:
+        return f"the false-positive rate may be too high: {found}, {limit}; more data sets would tell"
     return ""
 
 
@@ -101,11 +104,11 @@ def _count_failed(score: PowerScore, *, is_absent: bool = False) -> str:
     return f"some fits {where} failed: {count}, which {name} leaves out{between}"
 
 
-def _warn_of_groups(present: Score, absent: Score, nominal: float) -> str:
+def _warn_of_groups(score: PowerScore, absent: Score, nominal: float) -> str:
     """The formula takes chance differences between simulated participants for real ones."""
     if absent.value <= nominal + SMALL_EXCESS:
         return ""
-    found = f"{_percent(present)} for the groups of the study, {_percent(absent)} for groups that do not differ"
+    found = f"{_percent(score.present)} for the groups of the study, {_percent(absent)} for groups that do not differ"
     return (
         f"the formula for groups is too optimistic: it gives {found}, where a test gives {nominal:.0%}; it takes chance "
         "differences between simulated participants for real ones, so simulate more data sets"
@@ -121,4 +124,4 @@ def _list(places: Sequence[str], num: int) -> str:
 
 
 def _percent(score: Score) -> str:
-    return f"{score.percent} ({score.percent_error})"
+    return score.chance_in_words

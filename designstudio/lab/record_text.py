@@ -58,13 +58,18 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     return sentences if decision["goals"] else ["The study names no goals: success is estimation.", *sentences]
 
 
+def count_participants(people: Mapping[str, int]) -> str:
+    """How many take part, in words that agree."""
+    groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
+    return f"{people['each_group']} participant{'' if people['each_group'] == 1 else 's'}{groups}"
+
+
 def _describe_design(content: Mapping[str, Any]) -> str:
     design, people = content["design"], content["participants"]
     num_trials = sum(condition["trials"] for condition in design["conditions"])
     minutes = num_trials * design["seconds_per_trial"] / 60
-    groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
     return (
-        f"Design {_escape(design['name'])}: {people['each_group']} participants{groups}, {num_trials} trials each, "
+        f"Design {_escape(design['name'])}: {count_participants(people)}, {num_trials} trials each, "
         f"{design['seconds_per_trial']:g} s a trial, about {minutes:.1f} minutes. Stimuli and responses are in "
         f"{_escape(content['options']['unit'])}."
     )

@@ -40,8 +40,26 @@ class Score(NamedTuple):
             return "-"
         if not 0 < self.mcse < math.inf:
             return f"{self.value:.3g}"
-        num_digits = min(max(0, -math.floor(math.log10(self.mcse))), MOST_DIGITS)
+        return f"{format_fixed(self.value, self.num_digits)} ± {format_fixed(self.mcse, self.num_digits)}"
+
+    @property
+    def num_digits(self) -> int:
+        """Behind the point, to the first digit of the error."""
+        return min(max(0, -math.floor(math.log10(self.mcse))), MOST_DIGITS) if 0 < self.mcse < math.inf else 0
+
+    @property
+    def chance(self) -> str:
+        """A chance: to the percent at least, as `chance_in_words` has it."""
+        if math.isnan(self.value):
+            return "-"
+        num_digits = max(self.num_digits, 2)
         return f"{format_fixed(self.value, num_digits)} ± {format_fixed(self.mcse, num_digits)}"
+
+    @property
+    def chance_in_words(self) -> str:
+        """The same in percent, for sentences."""
+        num_digits = max(self.num_digits, 2) - 2
+        return f"{format_percent(self.value, num_digits)} (± {format_percent(self.mcse, num_digits)})"
 
     @property
     def percent(self) -> str:

@@ -102,7 +102,7 @@ def announce_edges_along(study: Study, points: Mapping[str, Design], notify: Not
     check_designs(study, list(points.values()))
     num_datasets = min(study.num_datasets, NUM_FORESEEN)
     places: dict[str, list[str]] = {}
-    examples: dict[str, str] = {}
+    examples: dict[str, list[str]] = {}
     known: dict[str, list[str]] = {}
     for place, design in points.items():
         # How many take part changes nothing about them.
@@ -112,13 +112,13 @@ def announce_edges_along(study: Study, points: Mapping[str, Design], notify: Not
         for sentence in known[same]:
             what = re.sub(r"[0-9.]+%?", "", sentence)
             places.setdefault(what, []).append(place)
-            examples[what] = sentence
+            examples.setdefault(what, []).append(sentence)
     for what, where in places.items():
         more = f" and {len(where) - NUM_PLACES} more points" if len(where) > NUM_PLACES + 1 else ""
         named = ", ".join(where[:NUM_PLACES] if more else where)
         at = "every point" if len(where) == len(points) else f"{named}{more}"
-        differs = f" (numbers of {where[-1]})" if len(where) > 1 else ""
-        notify(f"{next(iter(points.values())).name}, at {at}{differs}: {examples[what]}")
+        differs = f" (numbers of {where[-1]})" if len(set(examples[what])) > 1 else ""
+        notify(f"{next(iter(points.values())).name}, at {at}{differs}: {examples[what][-1]}")
 
 
 def write_evaluation(result: StudyResult, folder: Path, *, cost_file: Path | None = None) -> list[str]:

@@ -9,7 +9,8 @@ from designstudio.core.files import name_file, replace_file, write_json
 from designstudio.core.progress import ProgressCallback
 from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.core.tables import write_csv
-from designstudio.runs.folder import check_folder, keep_run, resolve_study, use_cost_file
+from designstudio.runs.evaluate import announce_edges
+from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
 from designstudio.search import run_search as searching
 from designstudio.search.run_search import Budget
 from designstudio.search.search_result import SearchResult
@@ -57,6 +58,7 @@ def run_search(
     *,
     progress: ProgressCallback | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    notify: Notify = ignore,
 ) -> SearchResult:
     """Search, or go on with a search, and write the folder of the run.
 
@@ -64,9 +66,12 @@ def run_search(
         request: what is to be searched.
         progress: called as work gets done.
         should_stop: asked again and again; if true, the search ends after what has begun, without finalists.
+        notify: told who lies outside of analysis prior or actor in the study's own designs.
     """
     use_cost_file(request.cost_file)
     check_folder(request.folder)
+    study = resolve_study(request.study)
+    announce_edges(study, study.designs, notify)
     if request.folder is None:
         with tempfile.TemporaryDirectory(prefix="designstudio-") as folder:
             return _search(request, Path(folder), progress, should_stop)

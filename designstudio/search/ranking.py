@@ -151,7 +151,9 @@ def build_contender(question: Study, evaluation: Evaluation, candidate: Candidat
         score = read_objective(constraint.objective, question, evaluation)
         # Just above a limit may be noise; what needs no simulation has no error.
         over = constraint.exceed(score.value)
-        if not over <= plan.num_errors * (score.mcse if math.isfinite(score.mcse) else 0.0):
+        if math.isnan(over):
+            breaks.append(f"it has no {constraint.objective.label}, because fits failed")
+        elif not over <= plan.num_errors * (score.mcse if math.isfinite(score.mcse) else 0.0):
             breaks.append(f"it breaks the constraint '{constraint.label}'")
     for objective in list_objectives(question):
         power = read_power(objective, question, evaluation)
@@ -165,7 +167,7 @@ def _doubt_power(power: PowerScore) -> str:
     absent = power.when_absent
     if power.kind != EXCLUDES or absent is None or math.isnan(absent.value) or math.isnan(power.value):
         return ""
-    found = f"({power.present}, and {absent} without the effect)"
+    found = f"({power.present.chance}, and {absent.chance} without the effect)"
     if power.num_failed_absent > MOST_FAILED * power.num_datasets:
         count = f"{power.num_failed_absent} of {power.num_datasets}"
         return f"has no known false-positive rate: {count} fits without the effect failed"

@@ -17,6 +17,8 @@ from designstudio.study.design.description import describe_design
 
 RECORD = "designstudio"
 COMPLETE, PRUNED = "complete", "pruned"
+# By how much a constraint is broken that has no value; finite, because Optuna adds such numbers up.
+NO_VALUE = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +94,7 @@ def write_record(
     """Keep what a candidate has shown with the candidate itself."""
     exceeds = {c.label: c.exceed(*step.scores[c.objective]) for c in constraints}
     # What has no value, because too few fits worked, keeps to no constraint.
-    exceeds = {label: over if math.isfinite(over) else 1e9 for label, over in exceeds.items()}
+    exceeds = {label: over if math.isfinite(over) else NO_VALUE for label, over in exceeds.items()}
     trial.set_user_attr(
         RECORD,
         {

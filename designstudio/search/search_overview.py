@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from designstudio.evaluate.power_words import format_chance
 from designstudio.metrics.power import Power
 from designstudio.search.ranking import read_power
 from designstudio.study.design.description import DesignCells, describe_design, format_cells
@@ -21,7 +22,7 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
 
     Before finalists were verified, these are the best candidates so far.
     """
-    labels = [objective.label for objective in result.objectives]
+    labels = {objective.label: objective for objective in result.objectives}
     # Power means nothing without its false-positive rate.
     powers = [objective for objective in result.objectives if objective.score == Power.name]
     heads = [*(f"{label}\n{when}" for label in labels for when in ("in the search", "fresh"))]
@@ -31,7 +32,10 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
             _row(
                 f"candidate {record.number}",
                 record.design,
-                [*((str(record.scores[label]), "-") for label in labels), *(("-",) for _ in powers)],
+                [
+                    *((aim.format_score(record.scores[label]), "-") for label, aim in labels.items()),
+                    *(("-",) for _ in powers),
+                ],
             )
             for record in result.best
         )
@@ -39,10 +43,11 @@ def tabulate_finalists(result: "SearchResult") -> tuple[tuple[str, ...], tuple[t
     for contender in found.ranked:
         seen = {} if contender.candidate is None else contender.candidate.scores
         scores: list[tuple[str, ...]] = [
-            (str(seen[label]) if label in seen else "", str(contender.fresh[label])) for label in labels
+            (aim.format_score(seen[label]) if label in seen else "", aim.format_score(contender.fresh[label]))
+            for label, aim in labels.items()
         ]
         found_powers = (read_power(power, result.question, contender.evaluation) for power in powers)
-        scores += [(str((power and power.when_absent) or "-"),) for power in found_powers]
+        scores += [(format_chance(power and power.when_absent),) for power in found_powers]
         name = f"winner: {contender.name}" if contender is found.winner else contender.name
         rows.append(_row(name, describe_design(contender.design), scores))
     return columns, tuple(rows)

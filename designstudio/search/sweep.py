@@ -101,7 +101,8 @@ class SweepResult(AbstractResult):
             gain = evaluation["identifiability"]["information_gain"]["all"]
             powers = (evaluation["power"].get(goal) for goal in goals)
             pairs = ((power, (power or {}).get("when_absent")) for power in powers)
-            cells = (str(Score.from_dict(score)) for score in (gain, *(score for pair in pairs for score in pair)))
+            chances = (Score.from_dict(score).chance for pair in pairs for score in pair)
+            cells = (str(Score.from_dict(gain)), *chances)
             rows.append((", ".join(f"{value:g}" for value in values.values()), evaluation.get("status", "-"), *cells))
         heads = (head for goal in goals for head in (f"P({goal})", f"P({goal}),\neffect absent"))
         return Overview(

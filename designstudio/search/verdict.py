@@ -2,11 +2,13 @@
 
 from collections import Counter
 
+from designstudio.metrics.failed import Failed
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import FalsePositives
 from designstudio.search.finalists import Verification
 from designstudio.search.job import get_plan
 from designstudio.search.ranking import Contender, Ranking, format_lead, list_dominating, read_power
+from designstudio.search.records import NO_VALUE
 from designstudio.search.resolution import describe_resolution
 from designstudio.search.search_result import SearchResult
 from designstudio.study import Objective, Study
@@ -17,9 +19,9 @@ def describe_search(result: SearchResult) -> list[str]:
     """Plain sentences about what was tried and what came out."""
     num_pruned = sum(record.state == "pruned" for record in result.finished)
     full = result.num_fits_without_racing
-    early = (
-        f", {num_pruned} of them given up early: {result.num_fits:,} data sets fitted, not {full:,}" if num_pruned else ""
-    )
+    fitted = f"{result.num_fits:,} data sets fitted, not {full:,}"
+    # Those without a value were given up as well, but not early.
+    early = f", {num_pruned} of them given up early: {fitted}" if num_pruned and result.num_fits < full else ""
     sentences = [f"{len(result.finished)} designs were tried{early}."]
     sentences += [describe_resolution(found) for found in result.resolution if not found.is_enough]
     verification = result.verification
@@ -48,12 +50,18 @@ def describe_search(result: SearchResult) -> list[str]:
 def _describe_failure(result: SearchResult) -> str:
     """Which constraints no candidate kept to, and what to do about it."""
     tried = [record for record in result.finished if record.exceeds]
-    broken = Counter(label for record in tried for label, over in record.exceeds.items() if over > 0)
+    broken = Counter(label for record in tried for label, over in record.exceeds.items() if 0 < over < NO_VALUE)
     counts = [f"{num} of {len(tried)} break '{label}'" for label, num in broken.most_common()]
-    of_rates = {c.label for c in get_plan(result.question).all_constraints if isinstance(c.objective.metric, FalsePositives)}
-    # Whoever loosens that limit gets power that comes from the prior.
-    if of_rates & set(broken):
-        advice = "widen the space, for example to two levels, or search for longer; power that comes from the prior is none"
+    of_rates, of_failures = (
+        {c.label for c in get_plan(result.question).all_constraints if isinstance(c.objective.metric, kind)}
+        for kind in (FalsePositives, Failed)
+    )
+    if any(broken[label] == len(tried) for label in of_failures):
+        # Without fits there is no rate either.
+        advice = "too many fits fail, and designstudio evaluate says why"
+    elif of_rates & set(broken):
+        # Whoever loosens that limit gets power that comes from the prior.
+        advice = "widen the space, search for longer or ask for another goal; power that comes from the prior is none"
     else:
         advice = "loosen them, widen the space or search for longer"
     listed = f" ({', '.join(counts)})" if counts else ""
@@ -108,14 +116,17 @@ def _describe_value(question: Study, objective: Objective, winner: Contender) ->
     """The objective on fresh data, and how much the search flattered it."""
     fresh, num = winner.fresh[objective.label], winner.evaluation.num_datasets
     power = read_power(objective, question, winner.evaluation)
-    absent = "" if power is None or power.when_absent is None else f", and {power.when_absent} without the effect,"
-    text = f"Its {objective.label} is {fresh}{absent} on {num} fresh data sets"
+    rate = None if power is None else power.when_absent
+    absent = "" if rate is None else f", and {rate.chance} without the effect,"
+    text = f"Its {objective.label} is {objective.format_score(fresh)}{absent} on {num} fresh data sets"
     if winner.candidate is None:
         return f"{text}."
     seen = winner.candidate.scores[objective.label]
     is_flattered = (fresh.value < seen.value) if objective.is_larger_better else (fresh.value > seen.value)
+    was = objective.format_score(seen)
+    is_flattered &= was != objective.format_score(fresh)
     flattered = ": what is chosen for being best looks better than it is" if is_flattered else ""
-    return f"{text}, and was {seen} on those that chose it{flattered}."
+    return f"{text}, and was {was} on those that chose it{flattered}."
 
 
 def _describe_next(objective: Objective, ranking: Ranking, num_finalists: int) -> list[str]:

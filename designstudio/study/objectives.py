@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics import AbstractDesignMetric, AbstractMetric, AbstractPosteriorMetric, get_metric
 from designstudio.metrics.base import GOAL, PART_NAMES, QUANTITY
+from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import CLEARLY, FalsePositives
 from designstudio.metrics.registry import list_objective_names
 
@@ -69,6 +70,10 @@ class Objective:
         if self.is_of_goal and self.of:
             return f"{symbol}: {self.of[0]}"
         return symbol if not self.of else f"{symbol} of {', '.join(PART_NAMES.get(name, name) for name in self.of)}"
+
+    def format_score(self, score: Score) -> str:
+        """A value of it with its error: a chance as all chances, anything else to the digit that the error leaves it."""
+        return score.chance if self.is_of_goal else str(score)
 
     def orient(self, value: float) -> float:
         """A value turned so that smaller is better."""

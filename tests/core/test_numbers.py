@@ -33,3 +33,16 @@ def test_a_table_and_a_sentence_say_the_same_of_one_chance():
     assert format_chance(power.present) == str(power.present) == "0.41 ± 0.04"
     (sentence,) = warn_of_power("one-level", {"effort": power})
     assert "41% (± 4%) with the effect, 41% (± 4%) without it" in sentence
+
+
+@pytest.mark.parametrize(
+    ("score", "cell", "words"),
+    [
+        (Score(0.45, 0.112), "0.45 ± 0.11", "45% (± 11%)"),
+        (Score(0.405, 0.035), "0.41 ± 0.04", "41% (± 4%)"),
+        (Score(0.4055, 0.0051), "0.406 ± 0.005", "40.6% (± 0.5%)"),
+        (Score(1.0, 0.0), "1.00 ± 0.00", "100% (± 0%)"),
+    ],
+)
+def test_a_chance_has_the_same_digits_in_cells_and_sentences_and_never_fewer_than_a_percent(score, cell, words):
+    assert (score.chance, score.chance_in_words) == (cell, words)

@@ -123,4 +123,4 @@ def test_a_sweep_and_a_curve_name_them_too_once_for_all_points_before_they_start
     again = []
     run_power(PowerRequest(study, "sigma[1]", (0.6, 0.9), design="two-levels", num_datasets=10), notify=again.append)
     (sentence,) = again
-    assert sentence.startswith("two-levels, at every point (numbers of sigma[1] 0.9): sigma[high] of 100%")
+    assert sentence.startswith("two-levels, at every point: sigma[high] of 100%")

@@ -152,6 +152,32 @@ def test_a_curve_says_at_which_points_power_comes_from_the_prior():
     assert f"{score.when_absent.percent} ({score.when_absent.percent_error}) without it" in warning
 
 
+def test_a_rate_that_may_be_too_high_is_a_warning_until_more_data_sets_tell():
+    few = PowerScore(0.5, 0.1, Score(0.2, 0.09), "beta is 1 for everybody", 0.06, "excludes", "")
+    (sentence,) = warn_of_power("ten-trials", {"effort": few})
+    assert sentence.startswith(
+        "ten-trials: effort: the false-positive rate may be too high: 50% (± 10%) with the effect, 20%"
+    )
+    assert sentence.endswith("where at most 6% should be; more data sets would tell.")
+    assert warn_of_power("fine", {"effort": few._replace(when_absent=Score(0.1, 0.07))}) == []
+
+
+def test_participants_without_the_effect_are_told_that_there_is_none_to_find():
+    nobody = EVERYONE_THE_SAME.replace(priors={**EVERYONE_THE_SAME.priors, "beta": Constant(1.0)})
+    study = make_study(goals=(Goal("excludes", "beta"),), population=nobody, fidelity="information")
+    power = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=NOWHERE).power["beta is not neutral"]
+    assert power.present == power.when_absent
+    assert power.absent == "beta is 1 for everybody, as it is in the study: there is no effect to find"
+
+
+def test_a_value_that_the_prior_excludes_is_said_to_be_excluded_whatever_the_data_are():
+    study = make_study(goals=(Goal("excludes", "beta", value=1.5),), fidelity="information")
+    power = evaluate_design(study, TWO_LEVELS, num_datasets=20, cache=NOWHERE).power
+    assert power["beta is not 1.5"].value == power["beta is not 1.5"].when_absent.value == 1.0
+    (sentence,) = warn_of_power("two-levels", power)
+    assert "; the analysis prior, 0.5 to 1, excludes 1.5 whatever the data are)" in sentence
+
+
 def test_power_without_fits_says_nothing():
     nothing = PowerScore(*UNDEFINED, UNDEFINED, "beta is 1 for everybody", 0.06, "excludes", "")
     assert warn_of_power("two-levels", {"beta is not neutral": nothing}) == []

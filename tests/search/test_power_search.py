@@ -6,7 +6,9 @@ import json
 import pytest
 
 from designstudio.core.cache import BlockCache
-from designstudio.runs.search import add_best, write_search
+from designstudio.model.priors import Constant
+from designstudio.runs.search import SearchRequest, add_best, write_search
+from designstudio.runs.search import run_search as run_request
 from designstudio.search.finalists import compare_contenders
 from designstudio.search.ranking import build_contender
 from designstudio.search.run_search import Budget, run_search
@@ -55,9 +57,9 @@ def test_what_could_not_win_and_why_stands_with_the_winner_and_its_warnings_in_e
     sentences, winner = describe_search(mixed), mixed.verification.winner
     (excluded,) = [sentence for sentence in sentences if sentence.startswith("one-level cannot win")]
     mine = mixed.verification.references[0].evaluation.power["effort"]
-    assert f"comes from the prior ({mine.present}, and {mine.when_absent} without the effect)" in excluded
+    assert f"comes from the prior ({mine.present.chance}, and {mine.when_absent.chance} without the effect)" in excluded
     (value,) = [sentence for sentence in sentences if sentence.startswith("Its power: effort is")]
-    assert f"and {winner.evaluation.power['effort'].when_absent} without the effect" in value
+    assert f"and {winner.evaluation.power['effort'].when_absent.chance} without the effect" in value
     # Two levels between 0.1 and 0.25 are close: evaluate would say so, and so does the search.
     assert winner.warnings
     assert set(winner.warnings) <= set(sentences)
@@ -75,7 +77,7 @@ def test_the_table_of_finalists_shows_power_beside_its_false_positive_rate(mixed
     rates = {row[0]: row[at] for row in overview.rows}
     for contender in mixed.verification.ranked:
         name = f"winner: {contender.name}" if contender is mixed.verification.winner else contender.name
-        assert rates[name] == str(contender.evaluation.power["effort"].when_absent)
+        assert rates[name] == contender.evaluation.power["effort"].when_absent.chance
 
 
 def test_where_all_power_comes_from_the_prior_nothing_is_called_best_and_nobody_is_told_to_loosen_the_limit(tmp_path):
@@ -111,6 +113,22 @@ def test_with_several_aims_what_cannot_win_is_told_and_not_recommended(mixed, tm
     result = dataclasses.replace(mixed, question=question, verification=verification)
     assert any(sentence.startswith("one-level cannot win: ") for sentence in describe_search(result))
     assert [design.name for design in add_best(result).designs] == ["one-level", finalist.name]
+
+
+def test_a_search_all_of_whose_fits_fail_says_so_and_nothing_about_rates_or_early_ends(tmp_path):
+    far = make_study().population.replace(priors={**make_study().population.priors, "mu_0": Constant(100.0)})
+    plan = SearchPlan(ONE_OR_TWO, (POWER,), num_datasets=16, num_finalists=2, **{**QUICK, "num_fresh": 20})
+    study = make_study(goals=(Goal("excludes", "beta", name="effort"),), population=far, designs=(TWO_LEVELS,), search=plan)
+    told = []
+    result = run_request(SearchRequest(study, tmp_path, Budget(3)), notify=told.append)
+    assert "mu_0 of 100% of the participants lies outside of its analysis prior" in told[0]
+    sentences = describe_search(result)
+    assert sentences[0] == "3 designs were tried."
+    assert "No design kept to all constraints (3 of 3 break 'failed at most 0.1'): too many fits fail" in sentences[1]
+    assert any(
+        "two-levels cannot win: it has no power without the effect: effort, because fits failed" in s for s in sentences
+    )
+    assert not any("nan" in sentence or "the prior is none" in sentence for sentence in sentences)
 
 
 def test_a_false_positive_rate_of_which_too_many_fits_failed_lets_no_design_win(mixed):
