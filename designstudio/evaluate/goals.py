@@ -51,8 +51,10 @@ def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design
         for name, label in label_goal(goal, find_quantities(present[0], goal.quantity)).items():
             score = score_criterion(study, goal, design, name, *present)
             without = score_criterion(study, goal, design, name, *absent) if absent else None
-            about = (absence.words, goal.nominal_level(study.interval), goal.kind, rule)
-            scores[label] = PowerScore(*score, without, *about, num_datasets, *num_failed)
+            nominal = goal.nominal_level(study.interval)
+            scores[label] = PowerScore(
+                *score, without, absence.words, nominal, goal.kind, rule, num_datasets, num_failed[0], num_failed[1]
+            )
     return scores
 
 

@@ -125,7 +125,7 @@ def describe_power(result: PowerCurves) -> dict[str, Any]:
 
 def _describe_point(points: xr.Dataset, row: dict[str, Any]) -> dict[str, Any]:
     """The numbers of a point, and between what its chances lie if many fits have failed; null if few have."""
-    power = read_power(points.sel({dim: row[dim] for dim in points["value"].dims}))
+    power = read_power(points.sel({str(dim): row[str(dim)] for dim in points["value"].dims}))
     present, absent = (None if bounds is None else list(bounds) for bounds in bound_power(power))
     return {**{name: _plain(value) for name, value in row.items()}, "bounds": present, "bounds_when_absent": absent}
 

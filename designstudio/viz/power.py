@@ -272,11 +272,11 @@ def _draw_contours(goal: xr.Dataset, levels: tuple[float, ...], target: float, l
         shapes = [_make_shape(points, starts) for points, starts in zip(corners, offsets, strict=True)]
         color = theme.SEQUENTIAL[round(shade * (len(theme.SEQUENTIAL) - 1))]
         parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
-    if _name_limit(goal):
-        excess = compute_excess(goal)
+    excess = compute_excess(goal)
+    if excess is not None and _name_limit(goal):
         parts.append(theme.style_line(hv.Curve(compute_hatching(excess), label=look.label), look, width=0.7, alpha=0.8))
-        edges = contourpy.contour_generator(*_grid(excess)).lines(0.0)
-        parts += [theme.style_line(hv.Curve(np.asarray(edge)), look, width=1.4) for edge in edges]
+        ends = contourpy.contour_generator(*_grid(excess)).lines(0.0)
+        parts += [theme.style_line(hv.Curve(np.asarray(end)), look, width=1.4) for end in ends]
     for level, line, place in compute_isolines(power, levels):
         line_look = Series("", BLACK, dash="solid")
         parts.append(theme.style_line(hv.Curve(line), line_look, width=2.0 if level == target else 0.9))
