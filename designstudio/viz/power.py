@@ -274,10 +274,14 @@ def _draw_contours(goal: xr.Dataset, levels: tuple[float, ...], target: float, l
         parts.append(theme.style_fill(hv.Polygons(shapes), color, alpha=1.0))
     excess = compute_excess(goal)
     if excess is not None and _name_limit(goal):
-        parts.append(theme.style_line(hv.Curve(compute_hatching(excess), label=look.label), look, width=0.7, alpha=0.8))
+        # Labelled in front, for the legend: HoloViews takes the font of the axes from what is drawn last.
+        parts.insert(0, theme.style_line(hv.Curve([(np.nan, np.nan)], label=look.label), look))
+        parts.append(theme.style_line(hv.Curve(compute_hatching(excess)), look, width=0.7, alpha=0.8))
         ends = contourpy.contour_generator(*_grid(excess)).lines(0.0)
         parts += [theme.style_line(hv.Curve(np.asarray(end)), look, width=1.4) for end in ends]
     for level, line, place in compute_isolines(power, levels):
+        if not line.size:
+            continue
         line_look = Series("", BLACK, dash="solid")
         parts.append(theme.style_line(hv.Curve(line), line_look, width=2.0 if level == target else 0.9))
         if place is not None:
