@@ -198,3 +198,14 @@ def assert_study_or_sentence(text):
 
 def test_the_example_is_a_study():
     assert isinstance(parse(read_example()), Study)
+
+
+def test_goals_may_stand_before_the_quantities_that_they_are_about():
+    head = 'cost = "quadratic_effort"\nstimuli = { low = 0.25, high = 5.0 }\n'
+    goals = 'goals = [{ kind = "excludes", quantity = "effort", value = 0.05 }]\n'
+    quantities = 'quantities = { effort = "1 - beta" }\n'
+    designs = '[[designs]]\nname = "one"\nconditions = [{ trials = 60, sigma = 0.2 }]\n'
+    orders = ((goals, quantities), (quantities, goals))
+    before, after = (parse_study("".join((head, *order, designs)), "text") for order in orders)
+    assert before == after
+    assert before.goals[0].quantity == "effort"

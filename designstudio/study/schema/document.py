@@ -91,6 +91,10 @@ def actor_kind(folder: Path) -> Kind:
     return Kind(f'"{AMORTIZED}", "{EXACT}" or an actor file', read, schema, write)
 
 
+# Wherever they stand in a file: goals may be about its quantities, and the search for its goals.
+LAST = ("goals", "search")
+
+
 def document_kind(context: Context) -> Kind:
     """All settings and sections."""
     sections = [
@@ -120,8 +124,9 @@ def read_document(root: Entry, folder: Path) -> Study:
     bare = {} if "designs" in top else {"search": dataclasses.replace(values["search"], objectives=(), constraints=())}
     with top["designs" if "designs" in top else "search"].explain():
         study = Study(**{"designs": (), **first, **bare})
-    # One at a time: what the study refuses is then known to stand under this key. The search may be for the study's goals.
-    for key in sorted((key for key in top if key not in first and key != "stimuli"), key="search".__eq__):
+    # One at a time: what the study refuses is then known to stand under this key.
+    rest = [key for key in top if key not in first and key != "stimuli"]
+    for key in sorted(rest, key=lambda key: LAST.index(key) if key in LAST else -1):
         name = settings[key].name if key in settings else key
         with top[key].explain():
             study = dataclasses.replace(study, **{name: values[name]})
