@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from designstudio.cli.notes import note
@@ -60,11 +61,12 @@ def _as_table(result: "StudyResult") -> Table:
 
     caption = f"{describe_run(result.evaluations)} {ERRORS}"
     table = Table(
-        title=result.study.title or "Designs", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+        title=escape(result.study.title or "Designs"), caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
     )
     table.add_column("", no_wrap=True)
     for evaluation in result.evaluations:
-        table.add_column(evaluation.design.name, justify="right", overflow="fold")
+        table.add_column(escape(evaluation.design.name), justify="right", overflow="fold")
     for row in tabulate_designs(result.evaluations):
-        table.add_row(row.name, *row.cells)
+        # Names such as sigma[low] are no styles.
+        table.add_row(*map(escape, (row.name, *row.cells)))
     return table

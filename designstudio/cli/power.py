@@ -7,6 +7,7 @@ import typer
 import xarray as xr
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from designstudio.cli.notes import note
@@ -77,7 +78,7 @@ def _as_table(result: xr.Dataset, goal: str, design: str) -> Table:
     from designstudio.evaluate.curves import read_power  # noqa: PLC0415
     from designstudio.evaluate.power_words import format_chance, format_power  # noqa: PLC0415
 
-    table = Table(title=f"{design}: chance that\n{goal}", box=SIMPLE_HEAD)
+    table = Table(title=escape(f"{design}: chance that\n{goal}"), box=SIMPLE_HEAD)
     columns = str(result["value"].dims[-1])
     rows = str(result["value"].dims[0]) if result["value"].ndim > 1 else None
     table.add_column(rows or columns, justify="right")

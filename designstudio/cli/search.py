@@ -9,6 +9,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
@@ -125,7 +126,7 @@ def _table_of_best(best: Sequence["CandidateRecord"], objective: "Objective | No
     from designstudio.study.design.description import format_cells  # noqa: PLC0415
 
     table = Table(title="Best designs so far", box=SIMPLE_HEAD)
-    for column in ("candidate", "levels", "trials", "stimuli", objective.label if objective else ""):
+    for column in ("candidate", "levels", "trials", "stimuli", escape(objective.label) if objective else ""):
         table.add_column(column, justify="left" if column == "stimuli" else "right")
     for record in best:
         score = record.scores[objective.label] if objective else ""
@@ -153,14 +154,14 @@ def _table_of_finalists(result: "SearchResult") -> Table:
     plan = result.question.search
     fresh = f"{plan.num_fresh} fresh data sets, {plan.verify_fidelity}" if plan else ""
     table = Table(
-        title=result.question.title or "Finalists",
+        title=escape(result.question.title or "Finalists"),
         caption=f"The last column of each score is from {fresh}. ± is the Monte Carlo error.",
         box=SIMPLE_HEAD,
     )
     columns, rows = tabulate_finalists(result)
     for column in columns:
         # Names stay whole: sentences speak of them.
-        table.add_column(column, justify="right" if "\n" in column else "left", no_wrap=not column)
+        table.add_column(escape(column), justify="right" if "\n" in column else "left", no_wrap=not column)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     return table

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from designstudio.cli.notes import note, notes_console
@@ -70,7 +71,7 @@ def sweep(
 
 def _as_table(result: "SweepResult") -> Table:
     table = Table(
-        title=f"{result.grid.design}: {result.question.title}".rstrip(": "),
+        title=escape(f"{result.grid.design}: {result.question.title}".rstrip(": ")),
         caption=f"{result.grid.num_datasets} data sets each, fidelity {result.grid.fidelity}. ± is the Monte Carlo error.",
         box=SIMPLE_HEAD,
     )
@@ -88,7 +89,8 @@ def _as_table(result: "SweepResult") -> Table:
         *(f"RMSE of {name}" for name in quantities),
         "failed",
     ):
-        table.add_column(title, justify="right")
+        # Names such as sigma[low] are no styles.
+        table.add_column(escape(title), justify="right")
     for values, evaluation in result.points:
         cells = [*(f"{value:g}" for value in values.values()), evaluation.get("status", "-")]
         for goal in goals:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from designstudio.evaluate.goals import bound_power
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import FEWEST, Score
 from designstudio.metrics.power import PowerScore
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
 
@@ -63,7 +63,7 @@ def _warn(score: PowerScore) -> str:
     """What is wrong with the power of one goal; empty if nothing is, or if there is no power at all."""
     absent, nominal = score.when_absent, score.nominal
     if math.isnan(score.value) or nominal is None:
-        return ""
+        return _explain_missing(score)
     if absent is None or math.isnan(absent.value):
         why = score.absent if absent is None else f"no fit worked where {score.absent}"
         return (
@@ -71,6 +71,13 @@ def _warn(score: PowerScore) -> str:
         )
     warn = _warn_of_groups if score.kind == GROUPS_DIFFER else _warn_of_rate
     return warn(score, absent, nominal)
+
+
+def _explain_missing(score: PowerScore) -> str:
+    """Why a test between groups has no power although fits worked; empty for all others."""
+    if score.kind != GROUPS_DIFFER or not math.isnan(score.value) or score.num_failed >= score.num_datasets:
+        return ""
+    return f"no power: a test needs 2 participants in each group, and {FEWEST} good fits of each"
 
 
 def _warn_of_rate(score: PowerScore, absent: Score, nominal: float) -> str:
@@ -96,8 +103,8 @@ def _count_failed(score: PowerScore, *, is_absent: bool = False) -> str:
     where = f"without the effect ({score.absent})" if is_absent else "with the effect"
     count = f"{num_failed} of {score.num_datasets}"
     if math.isnan(rate.value):
-        # That nobody knows the false-positive rate is said elsewhere.
-        return "" if is_absent else f"no power, because fits failed: {count}"
+        # That nobody knows the false-positive rate is said elsewhere, and what else a test may lack.
+        return "" if is_absent or _explain_missing(score) else f"no power, because fits failed: {count}"
     bounds = bound_power(score)[is_absent]
     name = "the false-positive rate" if is_absent else "power"
     between = "" if bounds is None else f"; counted as misses or as hits, {name} is between {bounds.in_words}"

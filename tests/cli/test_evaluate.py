@@ -122,3 +122,20 @@ def test_power_shows_and_draws_a_curve(folder, monkeypatch):
     points = json.loads((folder / "p.json").read_text())["points"]
     assert [point["trials"] for point in points] == [30.0, 90.0]
     assert all(0 <= point["value"] <= 1 for point in points)
+
+
+def test_conditions_in_names_are_no_styles(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(
+        'cost = "quadratic_effort"\ndatasets = 20\nfidelity = "information"\nstimuli = { low = 0.25, high = 5.0 }\n'
+        "population = { mu_0 = 1.5, sigma_0 = 0.2, sigma_r = 0.15, beta = 0.9 }\n"
+        'goals = [{ kind = "narrower", quantity = "sigma", width = 0.1 }]\n'
+        '[[designs]]\nname = "two"\n'
+        'conditions = [{ name = "low", trials = 45, sigma = 0.1 }, { name = "high", trials = 45, sigma = 0.2 }]\n'
+    )
+    for command in (("evaluate",), ("power", "--values", "60"), ("sweep", "--along", "trials=60", "--out", "sweep")):
+        _, output, _ = call(command[0], "study.toml", *command[1:])
+        # Heads of narrow columns are broken.
+        words = "".join(output.split())
+        assert "sigma[low]" in words
+        assert "sigma[high]" in words

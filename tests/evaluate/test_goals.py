@@ -7,7 +7,7 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.curves import map_power, read_power, trace_power, vary_design, warn_of_curves
+from designstudio.evaluate.curves import map_power, read_power, tabulate_power, trace_power, vary_design, warn_of_curves
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.evaluate_study import evaluate_study
 from designstudio.evaluate.goals import remove_effect, resolve_exclusion
@@ -176,6 +176,17 @@ def test_a_value_that_the_prior_excludes_is_said_to_be_excluded_whatever_the_dat
     assert power["beta is not 1.5"].value == power["beta is not 1.5"].when_absent.value == 1.0
     (sentence,) = warn_of_power("two-levels", power)
     assert "; the analysis prior, 0.5 to 1, excludes 1.5 whatever the data are)" in sentence
+
+
+def test_a_test_of_groups_with_one_participant_each_has_no_power_and_says_why():
+    study = make_study(goals=(GROUPS,), fidelity="information", designs=(TWO_LEVELS,), num_datasets=20)
+    evaluation = evaluate_design(study, dataclasses.replace(TWO_LEVELS, num_participants=1), cache=NOWHERE)
+    power = evaluation.power["groups differ in beta"]
+    words = "no power: a test needs 2 participants in each group, and 3 good fits of each."
+    assert warn_of_power("two-levels", evaluation.power) == [f"two-levels: groups differ in beta: {words}"]
+    # Some failed fits are not the reason.
+    points = tabulate_power(["g"], {"trials": [90]}, [{"g": power._replace(num_failed=2).as_dict()}])
+    assert warn_of_curves(points) == [f"g, at every point: {words}"]
 
 
 def test_power_without_fits_says_nothing():
