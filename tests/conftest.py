@@ -4,6 +4,7 @@ The fits of the example data are made once: two costs, sigma in each condition; 
 """
 
 import dataclasses
+import gc
 import os
 import shutil
 import sys
@@ -38,6 +39,14 @@ LONG = ("test_docs.py", "test_studies.py", "test_postgres.py", "test_pooling.py"
 def pytest_collection_modifyitems(items):
     """Long tests come first."""
     items.sort(key=lambda item: item.path.name not in LONG)
+
+
+def pytest_collection_finish():
+    """Python looks for garbage less often: tracing makes millions of objects that live, and each look goes through them."""
+    gc.collect()
+    # All modules: they stay.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(params=PAPER_COST_NAMES)

@@ -4,6 +4,7 @@ The programs are those of users. Only how thoroughly XLA turns them into machine
 less and for size, and kernels take the shorter of XLA's two ways. The first two flags save a quarter of the CPU time of the
 tests of actors and of behaviour. The third halves what the gradient of a bent likelihood takes to compile (1.7 s to 0.9) and
 saves a sixth of a first fit (4.1 s to 3.4); a second fit takes longer with it (0.22 s to 0.33), but tests make few of those.
+The fourth keeps a program in one piece: by default it is split into 32, for as many threads, and each has to be set up.
 """
 
 import mmap
@@ -16,6 +17,7 @@ FLAGS = {
     "xla_backend_optimization_level": "1",
     "xla_cpu_use_fusion_emitters": "false",
     "xla_backend_extra_options": "xla_cpu_optimize_for_size,xla_cpu_disable_loop_unrolling,xla_cpu_disable_slp_vectorizer",
+    "xla_cpu_parallel_codegen_split_count": "1",
 }
 
 

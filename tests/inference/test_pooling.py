@@ -31,7 +31,7 @@ from tests.oracles.hierarchy import integrate_normal_group, sample_group
 NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 6, 12, 40
 LEVELS = [0.1, 0.25]
 # As many particles and draws in every turn: one program for all of them.
-HASTY = PoolingSettings(num_draws=500, max_turns=2, num_particles=2000, reduction=1, surplus=1)
+HASTY = PoolingSettings(num_draws=500, max_turns=2, num_particles=2000, num_learning_draws=1000, reduction=1, surplus=1)
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
 

@@ -71,6 +71,7 @@ class SearchForm(pn.viewable.Viewer):
         self.minutes = pn.widgets.FloatInput.from_param(of.minutes, name="minutes to search", step=5.0, **WIDE)
         self.workers = pn.widgets.IntInput.from_param(of.workers, name="workers", **WIDE)
         self.datasets = pn.widgets.IntInput.from_param(of.num_datasets, name="data sets a design", step=16, **WIDE)
+        self.screened = pn.widgets.IntInput.from_param(of.num_screened, name="designs to screen first", step=64, **WIDE)
         self.verify = pn.widgets.Select.from_param(of.verify_fidelity, name="check finalists by", **WIDE)
         self.fresh = pn.widgets.IntInput.from_param(of.num_fresh, name="fresh data sets", step=50, **WIDE)
         self.quantities.param.watch(lambda event: choice.param.update(quantities=list(event.new)), "value")
@@ -118,6 +119,6 @@ class SearchForm(pn.viewable.Viewer):
                  self.trials, self.low, self.high, self.distributions),
             card(html("<h2>Aim</h2>"), self.objective, self.quantities, self.most_minutes),
             card(html("<h2>Effort</h2>"), self.budget, pn.Row(self.num_designs, self.minutes, self.workers, margin=0),
-                 self.datasets, pn.Row(self.verify, self.fresh, margin=0)),
+                 pn.Row(self.screened, self.datasets, margin=0), pn.Row(self.verify, self.fresh, margin=0)),
             sizing_mode="stretch_width", margin=0,
         )  # fmt: skip

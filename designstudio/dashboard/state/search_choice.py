@@ -46,6 +46,7 @@ class SearchChoice(param.Parameterized):
     minutes = param.Number(default=10.0, bounds=(0.1, 10_000), doc="Minutes to search for.")
     workers = param.Integer(default=1, bounds=(1, 64), doc="Processes that search at the same time.")
     num_datasets = param.Integer(default=64, bounds=(16, 1000), doc="Simulated participants for each design.")
+    num_screened = param.Integer(default=256, bounds=(0, 10_000), doc="Designs to look at first, quickly; 0 for none.")
     verify_fidelity = param.Selector(default="nuts", objects=["importance", "nuts"], doc="How the finalists are checked.")
     num_fresh = param.Integer(default=200, bounds=(10, 5000), doc="Fresh data sets for each finalist.")
 
@@ -79,6 +80,7 @@ class SearchChoice(param.Parameterized):
             objectives=self._list_objectives(),
             constraints=constraints,
             num_datasets=int(self.num_datasets),
+            num_screened=int(self.num_screened),
             verify_fidelity=self.verify_fidelity,
             num_fresh=int(self.num_fresh),
         )
