@@ -69,7 +69,7 @@ def fit_datasets(
             failed = stages.sample_weighted("importance, more care", failed, num_repeats=settings.num_patient_repeats)
     if settings.method != "importance":
         # Most need only a little more: an R-hat above the threshold by chance.
-        for num_repeats in (2, settings.num_careful_repeats):
+        for num_repeats in (2, settings.num_careful_repeats) if settings.method == "nuts" else (2,):
             failed = stages.sample_chains("nuts, more care", failed, num_repeats=num_repeats)
     note_weak_data(results, trials)
     keeps = settings.keeps_log_likelihood

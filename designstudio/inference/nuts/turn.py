@@ -95,6 +95,7 @@ class Surroundings(NamedTuple):
         data: of each chain, along the first axis. scale: on which chains move.
         momenta: with which trajectories start. jumps: that may follow them.
         keys: of the chains. num_draws: that each must make. adapts_step: whether step sizes learn.
+        last_turn: of each chain; whoever has not made all draws by then gives up.
     """
 
     data: Any
@@ -104,6 +105,11 @@ class Surroundings(NamedTuple):
     keys: Key[Array, " chain"]
     num_draws: Any
     adapts_step: Any
+    last_turn: Count
+
+    def is_done(self, lanes: Lanes) -> Flag:
+        """Which chains have made all draws, or have given up."""
+        return (lanes.num_done >= self.num_draws) | (lanes.num_turns >= self.last_turn)
 
 
 def start_lanes(u: Vector, step: StepSize, num_turns: Count, num_done: Count, max_depth: int) -> Lanes:
@@ -120,7 +126,7 @@ class _Decision(NamedTuple):
     Attributes:
         step: of its trajectory. acceptance: mean of that trajectory.
         is_draw: whether the trajectory has ended with a draw. is_start: whether the next one starts.
-        is_jump: whether the draw is that of a jump. is_done: whether the chain has all draws, and only waits.
+        is_jump: whether the draw is that of a jump. is_done: whether the chain only waits.
         size: step size, adapted.
     """
 
@@ -205,7 +211,7 @@ def _decide(
         is_draw,
         is_draw | lanes.is_arriving,
         is_jump,
-        lanes.num_done >= around.num_draws,
+        around.is_done(lanes),
         select(is_draw & around.adapts_step, adapted, lanes.step),
     )
 
