@@ -5,7 +5,7 @@ All simulate the same participants and responses, and differ in how they fit the
 * `information`: importance sampling with few draws, which sees the information in the data only: regressions in place of
   trials. For power-law costs these tell all that the trials do; for other costs responses are taken to be Gaussian.
 * `importance`: importance sampling that sees every trial.
-* `nuts`: NUTS: the reference.
+* `nuts`: NUTS, with trees, step sizes and mass matrices as usual; where a direction stays open its chains jump, too.
 * `paper`: the same with the paper's number of draws and threshold of R-hat.
 """
 
@@ -55,6 +55,8 @@ FIT_SETTINGS = {
     "comparison": FitSettings(method="importance", num_draws=500, min_ess=200.0),
 }
 FIRST_STAGES = ("importance", "nuts")
+# What is told about chains, beside how well they mixed.
+CHAIN_FACTS = ("mean_steps", "mean_step_size", "num_divergent", "num_saturated", "ebfmi", "has_jumps", "jump_rate")
 
 Verdicts = dict[str, tuple[str, np.ndarray]]
 
@@ -104,6 +106,7 @@ def _fit(
         experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed, progress=progress
     )
     draws, diagnostics = posterior["posterior"].to_dataset(), posterior["diagnostics"].to_dataset()
+    chains = {name: ("dataset", diagnostics[name].values.astype(float)) for name in CHAIN_FACTS}
     # Weights have a k-hat, chains an R-hat. That of the proposal from which chains start says nothing about the chains.
     is_weighted = settings.method == "importance"
     nothing = np.full(diagnostics.sizes["dataset"], np.nan)
@@ -114,5 +117,6 @@ def _fit(
         "khat": ("dataset", diagnostics["khat"].values if is_weighted else nothing),
         "ess": ("dataset", diagnostics["importance_ess" if is_weighted else "ess"].values),
         "reason": ("dataset", diagnostics["reason"].values.astype(str)),
+        **({} if is_weighted else chains),
     }
     return split_draws(draws, experiment.fixed), verdicts, diagnostics["log_evidence"].values

@@ -39,6 +39,8 @@ class Convergence(NamedTuple):
         max_khat: largest k-hat of a usable fit; NaN where there are no importance weights.
         min_ess: fewest effective draws of a usable fit; NaN where nothing was sampled.
         reasons: why fits failed, and how often.
+        chains: what chains did, if there are any: mean steps and step size of a trajectory, divergent and saturated
+            trajectories, smallest E-BFMI, data sets whose chains may jump, and the share of their draws that did.
     """
 
     converged: int
@@ -48,6 +50,7 @@ class Convergence(NamedTuple):
     max_khat: float
     min_ess: float
     reasons: dict[str, int]
+    chains: dict[str, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -236,7 +239,25 @@ def check_convergence(summaries: xr.Dataset) -> Convergence:
         max_khat=_find_worst(summaries, "khat", np.max),
         min_ess=_find_worst(summaries, "ess", np.min),
         reasons={str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
+        chains=_describe_chains(summaries),
     )
+
+
+def _describe_chains(summaries: xr.Dataset) -> dict[str, float] | None:
+    """What the chains of usable fits did; None where there are none, or where an older version did not say."""
+    if "mean_steps" not in summaries or not summaries["is_good"].any():
+        return None
+    good = summaries.isel(dataset=np.flatnonzero(summaries["is_good"].values))
+    jumps = good["has_jumps"].values > 0
+    return {
+        "mean_steps": float(good["mean_steps"].mean()),
+        "mean_step_size": float(good["mean_step_size"].mean()),
+        "divergent": int(good["num_divergent"].sum()),
+        "saturated": int(good["num_saturated"].sum()),
+        "min_ebfmi": float(good["ebfmi"].min()),
+        "with_jumps": int(jumps.sum()),
+        "jump_rate": float(good["jump_rate"].values[jumps].mean()) if jumps.any() else 0.0,
+    }
 
 
 def _find_worst(summaries: xr.Dataset, name: str, worst: Callable[[np.ndarray], Any]) -> float:

@@ -16,9 +16,9 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Key
 
-from designstudio.inference.importance import Proposal, draw_weighted
-from designstudio.inference.mixture import Mixture, start_mixture, weighted_moments
-from designstudio.inference.nuts import Chain, Whitening, run_chain
+from designstudio.inference.importance import Proposal, WeightedDraws, draw_weighted
+from designstudio.inference.mixture import Mixture, start_mixture
+from designstudio.inference.nuts import ChainBatch, ChainStart, sample_posteriors, start_chains
 from designstudio.inference.settings import ImportanceSettings, NutsSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
@@ -27,13 +27,11 @@ DATASET = "dataset"
 
 
 class ImportanceBatch(NamedTuple):
-    """Weighted draws of a batch, as parameters, and what NUTS starts from."""
+    """Weighted draws of a batch, the proposals they came from, and where chains may start."""
 
-    values: dict[str, Float[Array, "dataset block draw ..."]]
-    log_weight: Float[Array, "dataset block draw"]
+    draws: WeightedDraws
     proposal: Proposal
-    whitening: Whitening
-    starts: Float[Array, "dataset chain coordinate"]
+    start: ChainStart
 
 
 def local_mesh() -> Mesh:
@@ -78,10 +76,9 @@ def run_nuts(
     settings: NutsSettings,
     *,
     is_wanted: np.ndarray | None = None,
-) -> Chain:
+) -> ChainBatch:
     """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
-    start = (importance.proposal, importance.whitening, importance.starts)
-    return _on_devices(_nuts_program(settings), model, is_wanted, observations, start, keys)
+    return _on_devices(_nuts_program(settings), model, is_wanted, observations, *importance, keys)
 
 
 def compute_pointwise(
@@ -166,18 +163,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
     def one(model: BehaviorModel, observations: Observations, key: Key[Array, ""], state: Mixture) -> ImportanceBatch:
         draw_key, start_key = jax.random.split(key)
         draws, proposal = draw_weighted(model, observations, settings, state, key=draw_key)
-        points = draws.z.reshape(-1, draws.z.shape[-1])
-        weights = jax.nn.softmax(jnp.where(jnp.isfinite(draws.log_weight), draws.log_weight, -jnp.inf).ravel())
-        weights = jnp.where(jnp.isnan(weights), 1 / weights.size, weights)
-        centre, covariance = weighted_moments(points, weights)
-        floor = 1e-3 * proposal.expected.scale**2 + 1e-3 * jnp.diagonal(covariance)
-        factor = jnp.linalg.cholesky(covariance + jnp.diag(floor))
-        # Each chain starts at an importance-resampled draw of its own block.
-        chosen = jax.vmap(jax.random.categorical)(
-            jax.random.split(start_key, settings.num_blocks), jnp.maximum(draws.log_weight, -1e30)
-        )
-        starts = jnp.take_along_axis(draws.z, chosen[:, None, None], axis=1)[:, 0]
-        return ImportanceBatch(draws.values, draws.log_weight, proposal, Whitening(centre, factor), starts)
+        return ImportanceBatch(draws, proposal, start_chains(draws, key=start_key))
 
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
         return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), settings.chunk_size, is_wanted, batch)
@@ -187,38 +173,24 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 
 @functools.cache
 def _nuts_program(settings: NutsSettings) -> Any:
-    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> Chain:
-        size = len(is_wanted) if model.is_linear else settings.chunk_size
-        return _in_chunks(functools.partial(chunk, model), size, is_wanted, batch)
+    def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ChainBatch:
+        def chunk(is_wanted: Array, *part: Any) -> ChainBatch:
+            observations, draws, proposal, start, keys = part
+            return sample_posteriors(model, observations, draws, proposal, start, keys, settings, is_wanted=is_wanted)
 
-    def chunk(
-        model: BehaviorModel,
-        observations: Observations,
-        start: tuple[Proposal, Whitening, Array],
-        keys: Key[Array, " dataset"],
-    ) -> Chain:
-        proposal, whitening, starts = start
-        num_datasets, num_chains = starts.shape[:2]
-        # One flat axis over data sets and chains: nested ones are traced again and again inside the sampler's loops.
-        of_dataset = jnp.repeat(jnp.arange(num_datasets), num_chains)
-        repeated: Any = jax.tree.map(lambda array: array[of_dataset], (observations, proposal, whitening))
-        chain_keys = jax.vmap(lambda key: jax.random.split(key, num_chains))(keys).reshape(-1)
-        flat_starts = starts.reshape(num_datasets * num_chains, -1)
-
-        def one(data: Observations, jumps: Proposal, scale: Whitening, start: Array, key: Key[Array, ""]) -> Chain:
-            return run_chain(model, data, jumps, scale, start, settings, key=key)
-
-        chains = jax.vmap(one)(repeated[0], repeated[1], repeated[2], flat_starts, chain_keys)
-        return jax.tree.map(lambda array: array.reshape(num_datasets, num_chains, *array.shape[1:]), chains)
+        return _in_chunks(chunk, settings.chunk_size, is_wanted, (is_wanted, *batch))
 
     return program
 
 
 def _in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) -> Any:
     """Run a batch chunk by chunk and skip chunks of which nothing is wanted: few data sets take little time."""
-    run = jax.jit(run)  # traced once, for its shape and for its results
     num = len(is_wanted)
-    size = next(divisor for divisor in range(min(size, num), 0, -1) if num % divisor == 0)
+    if size >= num or jax.default_backend() != "cpu":
+        # Small chunks suit the cache of a CPU; anything else wants all at once.
+        return run(*batch)
+    run = jax.jit(run)  # traced once, for its shape and for its results
+    size = next(divisor for divisor in range(size, 0, -1) if num % divisor == 0)
     shape = jax.eval_shape(run, *jax.tree.map(lambda array: array[:size], batch))
 
     def skip(_: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Of chains, the definitions are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021): chains are split in halves and
 rank-normalised; R-hat is the larger of that of the draws and that of their distance from the median; effective draws are
-those of the bulk, by Geyer's initial monotone sequence.
+those of the bulk, by Geyer's initial monotone sequence, and of the tails, by those of their quantiles.
 
 Of weights, they are those of Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao & Gabry, 2024): the largest
 weights are replaced by quantiles of a generalised Pareto distribution that is fitted to them; its shape, k-hat, says whether
@@ -54,6 +54,19 @@ def compute_ess(draws: Draws) -> Float[np.ndarray, "*batch"]:
     tau += np.maximum(even, 0.0)
     size = num_chains * num_draws
     return size / np.maximum(tau, 1 / np.log10(size))
+
+
+def compute_tail_ess(draws: Draws) -> Float[np.ndarray, "*batch"]:
+    """Effective draws of the tails: the fewer of those that tell the 5 % and the 95 % quantile."""
+    ends = np.quantile(draws, (0.05, 0.95), axis=(-2, -1), keepdims=True)
+    return np.min([compute_ess((draws <= end).astype(float)) for end in ends], axis=0)
+
+
+def compute_ebfmi(energy: Draws) -> Float[np.ndarray, "*batch chain"]:
+    """Energy Bayesian fraction of missing information (Betancourt, 2016) of each chain."""
+    energy = np.asarray(energy, float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (np.diff(energy, axis=-1) ** 2).mean(-1) / energy.var(-1)
 
 
 def _split(draws: Draws) -> Draws:

@@ -3,9 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
-from designstudio.inference.convergence import compute_ess, compute_rhat, smooth_weights
+from designstudio.inference.convergence import (
+    compute_ebfmi,
+    compute_ess,
+    compute_rhat,
+    compute_tail_ess,
+    smooth_weights,
+)
 from designstudio.inference.settings import FitSettings
 
 Draws = dict[str, Float[np.ndarray, "dataset chain draw ..."]]
@@ -28,11 +34,32 @@ class WeightCheck(NamedTuple):
 
 
 class ChainCheck(NamedTuple):
-    """Chains of many data sets: the worst over the parameters."""
+    """Chains of many data sets: the worst over the parameters, or over the chains.
+
+    Attributes:
+        rhat: rank-normalised split R-hat. worst: the parameter whose R-hat that is.
+        ess: effective draws of the bulk. ess_tail: of the tails.
+        ebfmi: how well momenta explore the energy (E-BFMI).
+        num_divergent: trajectories that diverged. num_saturated: that were as long as allowed. num_draws: all.
+        mean_steps: of a trajectory. mean_step_size: in units of the posterior. jump_rate: share of draws that jumped.
+    """
 
     rhat: Float[np.ndarray, " dataset"]
     ess: Float[np.ndarray, " dataset"]
+    ess_tail: Float[np.ndarray, " dataset"]
+    ebfmi: Float[np.ndarray, " dataset"]
+    num_divergent: Int[np.ndarray, " dataset"]
+    num_saturated: Int[np.ndarray, " dataset"]
+    mean_steps: Float[np.ndarray, " dataset"]
+    mean_step_size: Float[np.ndarray, " dataset"]
+    jump_rate: Float[np.ndarray, " dataset"]
     worst: list[str]
+    num_draws: int
+
+    @property
+    def diagnostics(self) -> dict[str, np.ndarray]:
+        """All that is one number for each data set, by name."""
+        return {name: value for name, value in self._asdict().items() if isinstance(value, np.ndarray)}
 
 
 def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> WeightCheck:
@@ -55,8 +82,13 @@ def check_weights(log_weight: Float[np.ndarray, "dataset block draw"]) -> Weight
     return WeightCheck(smoothed.reshape(log_weight.shape), khat, ess, log_evidence)
 
 
-def check_chains(draws: Draws) -> ChainCheck:
-    """Rank-normalised split R-hat and bulk effective draws, the worst over parameters."""
+def check_chains(draws: Draws, stats: dict[str, np.ndarray] | None = None) -> ChainCheck:
+    """How well chains have mixed, the worst over parameters.
+
+    Args:
+        draws: of each parameter.
+        stats: of each draw, as a posterior's `sample_stats`; without them nothing is said about trajectories.
+    """
     names, columns = [], []
     for name, values in draws.items():
         entries = np.asarray(values, float).reshape(*values.shape[:3], -1)
@@ -68,9 +100,25 @@ def check_chains(draws: Draws) -> ChainCheck:
     is_stuck = np.ptp(stacked, axis=-1).min(-1) == 0
     safe = np.where(is_stuck[:, :, None, None], np.random.default_rng(0).normal(size=stacked.shape[-2:]), stacked)
     rhat = np.where(is_stuck, np.inf, compute_rhat(safe))
-    ess = np.where(is_stuck, 1.0, compute_ess(safe))
-    worst = [names[i] for i in np.argmax(rhat, axis=1)]
-    return ChainCheck(rhat.max(1), ess.min(1), worst)
+    ess, ess_tail = (np.where(is_stuck, 1.0, compute(safe)).min(1) for compute in (compute_ess, compute_tail_ess))
+    if stats is None:
+        nothing = np.zeros(stacked[:, 0].shape, bool)
+        unknown = np.full(nothing.shape, np.nan)
+        stats = dict.fromkeys(("energy", "n_steps", "step_size", "jumped"), unknown)
+        stats |= dict.fromkeys(("diverging", "reached_max_treedepth"), nothing)
+    return ChainCheck(
+        rhat=rhat.max(1),
+        ess=ess,
+        ess_tail=ess_tail,
+        ebfmi=compute_ebfmi(stats["energy"]).min(1),
+        num_divergent=stats["diverging"].sum((1, 2)),
+        num_saturated=stats["reached_max_treedepth"].sum((1, 2)),
+        mean_steps=stats["n_steps"].mean((1, 2)),
+        mean_step_size=stats["step_size"].mean((1, 2)),
+        jump_rate=stats["jumped"].mean((1, 2)),
+        worst=[names[i] for i in np.argmax(rhat, axis=1)],
+        num_draws=int(np.prod(stacked.shape[2:])),
+    )
 
 
 def explain_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
@@ -88,19 +136,24 @@ def explain_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
     return reasons
 
 
-def explain_chains(check: ChainCheck, divergent: Float[np.ndarray, " dataset"], settings: FitSettings) -> list[str]:
+def explain_chains(check: ChainCheck, has_jumps: Bool[np.ndarray, " dataset"], settings: FitSettings) -> list[str]:
     """Why the chains of each data set cannot be used; empty where they can."""
-    reasons = []
-    for rhat, ess, worst, share in zip(check.rhat, check.ess, check.worst, divergent, strict=True):
-        if not rhat <= settings.max_rhat:
-            reasons.append(f"R-hat {rhat:.3f} of {worst} is above {settings.max_rhat:g}")
-        elif not ess >= settings.min_ess:
-            reasons.append(f"{ess:.0f} effective draws are fewer than {settings.min_ess:g}")
-        elif share > settings.max_divergent:
-            reasons.append(f"{share:.0%} of the trajectories diverge, more than {settings.max_divergent:.0%}")
-        else:
-            reasons.append("")
-    return reasons
+    return [_explain_chain(check, i, bool(has_jumps[i]), settings) for i in range(len(check.rhat))]
+
+
+def _explain_chain(check: ChainCheck, i: int, has_jumps: bool, settings: FitSettings) -> str:
+    if not check.rhat[i] <= settings.max_rhat:
+        return f"R-hat {check.rhat[i]:.3f} of {check.worst[i]} is above {settings.max_rhat:g}"
+    if not check.ess[i] >= settings.min_ess:
+        return f"{check.ess[i]:.0f} effective draws are fewer than {settings.min_ess:g}"
+    if not check.ess_tail[i] >= settings.min_ess_tail:
+        return f"{check.ess_tail[i]:.0f} effective draws of a tail are fewer than {settings.min_ess_tail:g}"
+    share = check.num_divergent[i] / check.num_draws
+    if share > settings.max_divergent and not has_jumps:
+        return f"{share:.1%} of the trajectories diverge, more than {settings.max_divergent:.0%}"
+    if check.ebfmi[i] < settings.min_ebfmi and not has_jumps:
+        return f"E-BFMI {check.ebfmi[i]:.2f} is below {settings.min_ebfmi:g}: momenta do not explore the energy"
+    return ""
 
 
 def resample(

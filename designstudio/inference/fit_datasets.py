@@ -3,7 +3,9 @@
     auto, importance:  importance sampling -> the same with a better proposal -> (auto only) careful NUTS
     nuts:              NUTS from importance draws -> longer NUTS with a better proposal
 
-What still fails is returned with a reason and `is_good` false, and counted. Chains and proposals never see true parameters.
+Under a policy that bends samplers see regressions of short ranges of stimuli in place of trials; draws are brought to the
+likelihood of all trials, and where that is too far off, the data set is fitted again by samplers that see every trial. What
+still fails is returned with a reason and `is_good` false, and counted. Chains and proposals never see true parameters.
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from designstudio.inference.diagnostics import Draws
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.preflight import check_scale, note_weak_data
 from designstudio.inference.settings import FitSettings
-from designstudio.inference.stages import Stages
+from designstudio.inference.stages import LIKELIHOOD_IS_OFF, Stages
 from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import sort_by_noise
@@ -57,17 +59,17 @@ def fit_datasets(
     results = Results.empty(model, num_datasets, settings)
     stages = Stages(task, results, progress)
     everything = np.arange(num_datasets)
-    if settings.method == "nuts":
-        failed = stages.sample_chains("nuts", everything)
-    else:
-        failed = stages.sample_weighted("importance", everything)
+    first = stages.sample_chains if settings.method == "nuts" else stages.sample_weighted
+    failed = first("nuts" if settings.method == "nuts" else "importance", everything)
+    failed = _show_trials(task, results, failed, progress)
+    if settings.method != "nuts":
         failed = stages.sample_weighted("importance, more care", failed, num_repeats=settings.num_careful_repeats)
         if settings.method == "auto":
             # Nothing to compile for it, which chains need, and few are left.
             failed = stages.sample_weighted("importance, more care", failed, num_repeats=settings.num_patient_repeats)
     if settings.method != "importance":
         # Most need only a little more: an R-hat above the threshold by chance.
-        for num_repeats in (2, settings.num_careful_repeats):
+        for num_repeats in (2, settings.num_careful_repeats) if settings.method == "nuts" else (2,):
             failed = stages.sample_chains("nuts, more care", failed, num_repeats=num_repeats)
     note_weak_data(results, trials)
     keeps = settings.keeps_log_likelihood
@@ -83,6 +85,19 @@ def fit_datasets(
         settings=settings,
         seed=seed,
     )
+
+
+def _show_trials(task: Task, results: Results, failed: np.ndarray, progress: ProgressCallback | None) -> np.ndarray:
+    """Fit what regressions do not tell well enough again, seeing every trial; returns what still fails."""
+    reasons = results.diagnostics["reason"][failed]
+    is_off = np.array([str(reason).startswith(LIKELIHOOD_IS_OFF) for reason in reasons], bool)
+    if task.sees_trials or not is_off.any():
+        return failed
+    shown = Task.prepare_trials(task.model, task.observations, task.numbers, task.settings, task.seed)
+    stages = Stages(shown, results, progress)
+    sample = stages.sample_chains if task.settings.method == "nuts" else stages.sample_weighted
+    still = sample(f"{task.settings.method}, all trials", failed[is_off])
+    return np.sort(np.concatenate([failed[~is_off], still]))
 
 
 def _compute_log_likelihood(task: Task, draws: Draws, trials: xr.Dataset, order: np.ndarray) -> np.ndarray:

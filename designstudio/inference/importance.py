@@ -7,7 +7,7 @@ correctness.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,11 +24,12 @@ from designstudio.inference.mixture import (
     start_mixture,
 )
 from designstudio.inference.settings import ImportanceSettings
-from designstudio.inference.target import constrain_with_density
+from designstudio.inference.target import evaluate_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
-Evaluated = tuple[Float[Array, ""], dict[str, Float[Array, "..."]]]
+# Log density of coordinates, and whatever else is found there.
+Evaluated = tuple[Float[Array, ""], Any]
 
 
 class Proposal(NamedTuple):
@@ -49,17 +50,25 @@ class Proposal(NamedTuple):
         return density - jnp.sum(jnp.log(self.expected.scale))
 
 
+class Found(NamedTuple):
+    """What is found at coordinates: the parameters, the coordinates without bounds, and the log density of these."""
+
+    values: dict[str, Float[Array, "..."]]
+    y: Float[Array, "*set coordinate"]
+    log_density: Float[Array, "*set"]
+
+
 class WeightedDraws(NamedTuple):
     """Draws of one data set, or of many along leading axes.
 
     Attributes:
         z: coordinates.
-        values: what was found there: the parameters.
+        found: what is there, by default a `Found`.
         log_weight: log posterior minus log proposal density, not normalised.
     """
 
     z: Float[Array, "*set block draw coordinate"]
-    values: dict[str, Float[Array, "block draw ..."]]
+    found: Any
     log_weight: Float[Array, "*set block draw"]
 
 
@@ -80,7 +89,7 @@ def draw_weighted(
         settings: how many draws, and how often the proposal is refitted.
         state: proposal state of an earlier run, to go on from; without a share for any t component, start afresh.
         key: random key of this data set.
-        evaluate: log density of coordinates, and what is found there; by default their posterior, and the parameters.
+        evaluate: log density of coordinates, and what is found there; by default their posterior, and `Found`.
 
     Returns:
         Draws with leading axis block, and the proposal they came from.
@@ -89,14 +98,14 @@ def draw_weighted(
     expected = find_start(model, observations)
 
     def posterior(z: Float[Array, " coordinate"]) -> Evaluated:
-        density, constrained = constrain_with_density(model, z, observations, reflects=False)
-        return density, constrained.values
+        density, constrained = evaluate_posterior(model, z, observations, expected)
+        return density, Found(constrained.values, constrained.y, density + constrained.log_slope)
 
     def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
         z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
-        density, values = jax.vmap(evaluate or posterior)(z)
-        return WeightedDraws(z, values, density - proposal.log_density(z))
+        density, found = jax.vmap(evaluate or posterior)(z)
+        return WeightedDraws(z, found, density - proposal.log_density(z))
 
     def learn(mixture: Mixture, draws: WeightedDraws) -> Mixture:
         points = (draws.z - expected.centre) / expected.scale

@@ -6,6 +6,9 @@ from typing import Any
 from designstudio.errors import StudioError, UnknownNameError
 
 METHODS = ("auto", "importance", "nuts")
+JUMPS = ("never", "ridges", "always")
+# Shares of the warm-up: a first look, the mass matrix, the step size that goes with it.
+WINDOWS = (0.25, 0.5, 0.25)
 # Settings of which at least one is needed.
 COUNTS = (
     "batch_size",
@@ -13,7 +16,7 @@ COUNTS = (
     "min_block_size",
     "num_components",
     "max_tree_depth",
-    "num_jumps",
+    "num_warmup",
     "num_careful_repeats",
     "num_patient_repeats",
     "num_correction_parts",
@@ -46,25 +49,27 @@ class NutsSettings:
     """NUTS.
 
     Attributes:
-        num_warmup: steps before the first draw is kept.
+        windows: draws of each window of the warm-up. Step sizes are adapted in all, the mass matrix after all but the last.
         num_draws: draws of each chain after that.
         max_tree_depth: trajectories have at most 2^depth - 1 steps.
-        num_jumps: independence proposals between two trajectories; they are evaluated together, at little more than the cost
-            of one.
-        adapts: whether the warm-up tunes step size and mass matrix, beyond the whitening from importance sampling.
+        max_mean_steps: a chain whose trajectories are longer than this on average gives up: something is wrong with it, and
+            hundreds of others would wait for it.
+        target_acceptance: mean acceptance probability to which step sizes are adapted; higher is more careful.
         first_step_size: in units of the posterior's standard deviations.
-        target_acceptance: when adapting; higher is more careful.
-        chunk_size: data sets that a device works on at once, unless policies are linear: then all of a batch.
+        jumps: `never`, `always`, or on `ridges`: where importance sampling has found a direction that the data leave open.
+        min_open: from which share of its allowed range on a direction counts as open, measured by standard deviations.
+        chunk_size: data sets that a device works on at once.
     """
 
-    num_warmup: int = 20
+    windows: tuple[int, ...] = (40, 80, 40)
     num_draws: int = 500
-    max_tree_depth: int = 1
-    num_jumps: int = 3
-    adapts: bool = False
-    first_step_size: float = 0.9
+    max_tree_depth: int = 8
+    max_mean_steps: int = 30
     target_acceptance: float = 0.8
-    chunk_size: int = 10
+    first_step_size: float = 0.8
+    jumps: str = "ridges"
+    min_open: float = 0.5
+    chunk_size: int = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,12 +77,12 @@ class FitSettings:
     """How to fit, and when a fit is good enough.
 
     Attributes:
-        method: `importance` (fast), `nuts` (the reference), or `auto`: importance sampling, and NUTS where that fails.
+        method: `importance` (fast), `nuts` (careful), or `auto`: importance sampling, and NUTS where that fails.
         num_chains: chains, or blocks of importance draws, of each data set. num_draws: draws kept from each chain.
         max_rhat: largest acceptable R-hat. min_ess: fewest acceptable effective draws of any parameter. max_khat: largest
             acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
-            trajectories. Trajectories only have to be good on average: between two of them a chain may jump to an
-            independent draw.
+            trajectories, and min_ebfmi: smallest acceptable E-BFMI, both for chains that do not jump; one that jumps gets to
+            where its trajectories do not. min_ess_tail: as min_ess, for the tails of a chain.
         batch_size: data sets that all devices together work on at once. chunk_size: those that a device has in its cache:
             enough to keep it busy, few enough to be fast.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
@@ -85,9 +90,11 @@ class FitSettings:
         num_draws_a_round: the same for each round of learning: where the regression tells less, proposals need more rounds,
             and more draws in each.
         num_components: t components of the proposal. num_refits: how often each round improves them.
-        sees_ranges: whether trials are told by a few regressions, in which responses are taken to be Gaussian; exact for
-            linear policies, fast for all.
-        num_warmup, max_tree_depth, num_jumps: of NUTS; see `NutsSettings`.
+        num_ranges: of stimuli in each condition, by whose regressions samplers see trials under a policy that bends: fast,
+            however many trials there are. What that leaves out is measured on all trials and corrected.
+        sees_ranges: whether fewer ranges, uncorrected, are good enough: a quick look.
+        num_warmup: draws of each chain before the first is kept. max_tree_depth, target_acceptance, jumps: of NUTS; see
+            `NutsSettings`.
         num_careful_repeats: how often a careful stage runs the fast stage's program, each time going on where it ended:
             nothing new to compile. num_patient_repeats: the same once more, for the few that are left.
         many_trials: from this many trials on, what a fast likelihood leaves out of each is too much in all.
@@ -101,8 +108,10 @@ class FitSettings:
     num_draws: int = 1000
     max_rhat: float = 1.01
     min_ess: float = 400.0
+    min_ess_tail: float = 200.0
     max_khat: float = 0.7
-    max_divergent: float = 0.5
+    max_divergent: float = 0.01
+    min_ebfmi: float = 0.2
     batch_size: int = 100
     chunk_size: int = 10
     keeps_log_likelihood: bool = True
@@ -110,19 +119,23 @@ class FitSettings:
     num_draws_a_round: int = 0
     num_components: int = 3
     num_refits: int = 2
+    num_ranges: int = 16
     sees_ranges: bool = False
-    num_warmup: int = 20
-    max_tree_depth: int = 1
-    num_jumps: int = 3
+    num_warmup: int = 160
+    max_tree_depth: int = 8
+    target_acceptance: float = 0.8
+    jumps: str = "ridges"
     num_careful_repeats: int = 4
     num_patient_repeats: int = 12
     many_trials: int = 500
-    max_rule_error: float = 0.03
-    num_correction_parts: int = 4
+    max_rule_error: float = 0.05
+    num_correction_parts: int = 10
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UnknownNameError("method", self.method, METHODS)
+        if self.jumps not in JUMPS:
+            raise UnknownNameError("setting of jumps", self.jumps, JUMPS)
         for name in ("num_chains", "num_draws", *COUNTS):
             if getattr(self, name) < 1:
                 raise StudioError(f"{name} must be at least 1, but {getattr(self, name)} was given.")
@@ -145,11 +158,11 @@ class FitSettings:
     def choose_nuts(self) -> NutsSettings:
         """NUTS with as many draws."""
         return NutsSettings(
-            num_warmup=self.num_warmup,
+            windows=tuple(max(1, round(share * self.num_warmup)) for share in WINDOWS),
             num_draws=self.num_draws,
             max_tree_depth=self.max_tree_depth,
-            num_jumps=self.num_jumps,
-            chunk_size=self.chunk_size,
+            target_acceptance=self.target_acceptance,
+            jumps=self.jumps,
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -20,6 +20,9 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials
 from designstudio.model.likelihood.ranges import summarize_ranges
 
+# Of a quick look.
+FEW_RANGES = 8
+
 
 @dataclasses.dataclass(frozen=True)
 class Task:
@@ -46,18 +49,35 @@ class Task:
     def prepare(
         cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
     ) -> "Task":
-        """Choose what samplers see."""
-        if settings.sees_ranges and not model.is_linear:
-            return cls(model, observations, summarize_ranges(observations), True, numbers, settings, seed)
-        # Under a linear policy the same shape for every number of trials, so that designs share one program.
-        sampled = drop_trials(observations) if model.is_linear else condense(observations)
-        is_condensed = not model.is_linear and sampled is not observations
+        """Choose what samplers see: regressions, which tell all about a linear policy and nearly all about any other."""
+        if model.is_linear:
+            # The same shape for every number of trials, so that designs share one program.
+            return cls(model, observations, drop_trials(observations), True, numbers, settings, seed)
+        if settings.sees_ranges:
+            return cls(model, observations, summarize_ranges(observations, FEW_RANGES), True, numbers, settings, seed)
+        if observations.weight.shape[-1] <= settings.num_ranges:
+            return cls.prepare_trials(model, observations, numbers, settings, seed)
+        ranges = summarize_ranges(observations, settings.num_ranges)
+        return cls(model, observations, ranges, False, numbers, settings, seed)
+
+    @classmethod
+    def prepare_trials(
+        cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
+    ) -> "Task":
+        """Samplers see every trial, or a few nodes in place of many with the same stimulus."""
+        sampled = condense(observations)
+        is_condensed = sampled is not observations
         num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
         # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
         if is_condensed and num_trials > settings.many_trials:
             model = model.change(is_careful=True)
         is_exact = model.fast_rule == model.rule and not is_condensed
         return cls(model, observations, sampled, is_exact, numbers, settings, seed)
+
+    @property
+    def sees_trials(self) -> bool:
+        """Whether samplers see trials, or what stands for each of them."""
+        return self.is_exact or self.sampled.ranges is None
 
     def iterate_batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Batches of data set indices, each with which of them are not just filling."""
@@ -98,9 +118,13 @@ class Results:
         }
         stats = {
             "lp": np.full(shape, np.nan, np.float32),
-            "diverging": np.zeros(shape, bool),
+            "energy": np.full(shape, np.nan, np.float32),
             "n_steps": np.zeros(shape, np.int32),
             "acceptance_rate": np.full(shape, np.nan, np.float32),
+            "step_size": np.full(shape, np.nan, np.float32),
+            "diverging": np.zeros(shape, bool),
+            "reached_max_treedepth": np.zeros(shape, bool),
+            "jumped": np.zeros(shape, bool),
         }
         diagnostics: dict[str, np.ndarray] = {
             "is_good": np.zeros(num_datasets, bool),
@@ -111,7 +135,14 @@ class Results:
             "log_evidence": np.full(num_datasets, np.nan),
             "rhat": np.full(num_datasets, np.nan),
             "ess": np.full(num_datasets, np.nan),
+            "ess_tail": np.full(num_datasets, np.nan),
+            "ebfmi": np.full(num_datasets, np.nan),
             "num_divergent": np.zeros(num_datasets, int),
+            "num_saturated": np.zeros(num_datasets, int),
+            "mean_steps": np.full(num_datasets, np.nan),
+            "mean_step_size": np.full(num_datasets, np.nan),
+            "jump_rate": np.full(num_datasets, np.nan),
+            "has_jumps": np.zeros(num_datasets, bool),
             "rule_error": np.zeros(num_datasets),
         }
         return cls(draws, stats, diagnostics)

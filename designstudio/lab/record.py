@@ -36,7 +36,7 @@ from designstudio.study.study import AMORTIZED, EXACT
 # The part of a record that is a result.
 POWER = "power"
 SHARED, PER_CONDITION, KNOWN = "shared", "per condition", "known"
-CONVERGENCE = ("max_rhat", "min_ess", "max_khat", "max_divergent")
+CONVERGENCE = ("max_rhat", "min_ess", "min_ess_tail", "max_khat", "max_divergent", "min_ebfmi")
 FAILED_FITS = (
     "A fit that does not meet these criteria is repeated with more care, at last by NUTS. What still fails is counted and "
     "reported with its reason; no comparison and no goal uses it."

@@ -151,10 +151,21 @@ def _describe_fits(fits: Mapping[str, Any]) -> str:
     criteria = fits["criteria"]
     return (
         f"Method {fits['method']}, {fits['chains']} chains of {fits['draws_of_each_chain']} draws. A fit counts if R-hat is "
-        f"at most {criteria['max_rhat']:g}, there are at least {criteria['min_ess']:g} effective draws, k-hat of importance "
-        f"weights is below {criteria['max_khat']:g} and at most {criteria['max_divergent']:.0%} of trajectories diverge. "
+        f"at most {criteria['max_rhat']:g}, there are at least {criteria['min_ess']:g} effective draws"
+        f"{_describe_tails(criteria)}, k-hat of importance weights is below {criteria['max_khat']:g} and at most "
+        f"{criteria['max_divergent']:.0%} of trajectories diverge{_describe_energy(criteria)}. "
         f"{fits['failed_fits']}"
     )
+
+
+def _describe_tails(criteria: Mapping[str, Any]) -> str:
+    # Records of older versions have neither this nor the next.
+    return f" (of the tails of chains {criteria['min_ess_tail']:g})" if "min_ess_tail" in criteria else ""
+
+
+def _describe_energy(criteria: Mapping[str, Any]) -> str:
+    least = criteria.get("min_ebfmi")
+    return "" if least is None else f" with an E-BFMI of at least {least:g}, where chains do not jump"
 
 
 def _own_rules(rules: Sequence[str]) -> list[str]:

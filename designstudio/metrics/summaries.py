@@ -16,6 +16,9 @@ A Dataset with the dims `dataset`, `quantity` (free parameters and the study's q
 | rhat | dataset | of chains; NaN where there are none |
 | khat | dataset | of importance weights; NaN where there are none |
 | ess | dataset | effective draws; NaN where nothing was sampled |
+| mean_steps, mean_step_size | dataset | of trajectories, if there are chains |
+| num_divergent, num_saturated, ebfmi | dataset | trajectories that broke down, or were as long as allowed; E-BFMI |
+| has_jumps, jump_rate | dataset | whether chains may jump, and the share of draws that did |
 | is_outside_prior, is_in_tail | dataset, parameter | where the truth lies in the analysis prior |
 | mass_at_end | dataset, parameter, end | mass of the posterior at each end of the prior; NaN where nothing lies beyond it |
 | prior_mass_at_end, prior_end | parameter, end | the prior's own mass there, and where the end is |

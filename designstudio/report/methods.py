@@ -260,15 +260,32 @@ def _describe_sampler(settings: Mapping[str, Any], what: str) -> str:
         what += ", summarised by regressions of the responses on the stimuli,"
     match settings["method"]:
         case "nuts":
-            how = f"NUTS ({draws.format('chains')})"
+            how = _describe_nuts(settings, draws.format("chains"))
             return f"Each {what} was fitted by {how}; fits with an R-hat up to {rhat} and {enough} were used."
         case "importance":
             how = f"importance sampling ({draws.format('blocks')})"
             return f"Each {what} was fitted by {how}; fits with a Pareto k-hat below {khat} and {enough} were used."
         case _:
-            how = f"importance sampling, and by NUTS where that failed ({draws.format('blocks or chains')})"
+            nuts = _describe_nuts(settings, "").partition(" (")[0]
+            how = f"importance sampling, and by {nuts} where that failed ({draws.format('blocks or chains')})"
             used = f"fits with a Pareto k-hat below {khat}, or an R-hat up to {rhat}, and {enough} were used"
             return f"Each {what} was fitted by {how}; {used}."
+
+
+def _describe_nuts(settings: Mapping[str, Any], draws: str) -> str:
+    """What NUTS was, with its draws in brackets."""
+    if "jumps" not in settings:
+        # Until version 0.1 one leapfrog step was taken between independence proposals.
+        return f"a Metropolis-Hastings sampler of one leapfrog step between independence proposals ({draws})"
+    jumps = {
+        "never": "without jumps",
+        "ridges": "followed by jumps, accepted or rejected proposals of importance sampling, where a direction stayed open",
+        "always": "each followed by a jump, an accepted or rejected proposal of importance sampling",
+    }[settings["jumps"]]
+    return (
+        f"NUTS ({draws} after {settings['num_warmup']} of warm-up, in which step sizes and dense mass matrices were "
+        f"adapted; trees of up to {2 ** settings['max_tree_depth'] - 1:,} steps, {jumps})"
+    )
 
 
 def _describe_scores(study: Study, evaluations: Evaluations) -> str:

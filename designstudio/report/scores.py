@@ -190,8 +190,27 @@ def describe_convergence(evaluations: Evaluations) -> list[Block]:
         Words((f"{failed} of {total:,} fits failed.",)),
         make_table(heads, rows, caption),
         *([Words(tuple(reasons), True)] if reasons else []),
+        *_tabulate_chains(evaluations),
         *_tabulate_bounds(evaluations),
     ]
+
+
+def _tabulate_chains(evaluations: Evaluations) -> list[Block]:
+    """What chains did, where there are some."""
+    rows = []
+    for design, evaluation in evaluations.items():
+        chains = evaluation["convergence"].get("chains")
+        if chains:
+            numbers = [format_number(chains[name], 3) for name in ("mean_steps", "mean_step_size", "min_ebfmi")]
+            counts = [str(chains[name]) for name in ("divergent", "saturated", "with_jumps")]
+            rows.append((design, *numbers, *counts, f"{chains['jump_rate']:.0%}"))
+    heads = ("design", "steps", "step size", "least E-BFMI", "divergent", "saturated", "with jumps", "jumped")
+    caption = (
+        "Chains of usable fits: mean number of steps of a trajectory and mean step size, in units of the posterior; "
+        "smallest E-BFMI; trajectories that diverged, and that were as long as allowed; data sets whose chains may jump to "
+        "draws of importance sampling, and the share of their draws that did."
+    )
+    return [make_table(heads, rows, caption)] if rows else []
 
 
 def _tabulate_bounds(evaluations: Evaluations) -> list[Block]:

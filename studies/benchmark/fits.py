@@ -221,7 +221,7 @@ def measure_importance() -> list[dict[str, Any]]:
             started = time.monotonic()
             batch = jax.block_until_ready(run_importance(model, observations, keys, settings))
             seconds.append(time.monotonic() - started)
-        check = check_weights(np.asarray(batch.log_weight))
+        check = check_weights(np.asarray(batch.draws.log_weight))
         fitted: Any = fit_datasets(model, trials, settings=FitSettings(method="importance", keeps_log_likelihood=False))
         draws = {str(n): fitted["posterior"][n].values for n in fitted["posterior"]}
         rhat = check_chains(draws).rhat
@@ -256,8 +256,8 @@ def compare_with_longer(num_datasets: int = 10) -> list[dict[str, Any]]:
         for seed, settings in ((0, short), (1, long)):
             keys = jax.random.split(jax.random.key(seed), num_datasets)
             batch = run_importance(model, observations, keys, settings)
-            weights = np.exp(check_weights(np.asarray(batch.log_weight)).log_weight)
-            moments.append({n: _moments(np.asarray(v, float), weights) for n, v in batch.values.items()})
+            weights = np.exp(check_weights(np.asarray(batch.draws.log_weight)).log_weight)
+            moments.append({n: _moments(np.asarray(v, float), weights) for n, v in batch.draws.found.values.items()})
         means = np.concatenate([_flat((s[0] - r[0]) / r[1]) for s, r in _pairs(moments)])
         spreads = np.concatenate([_flat(s[1] / r[1] - 1) for s, r in _pairs(moments)])
         rows.append(

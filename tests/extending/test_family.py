@@ -192,7 +192,7 @@ def test_the_log_determinant_is_that_of_autodiff_and_the_maps_are_inverse(suppor
 
 def test_parameters_per_condition_have_coordinates_of_their_own():
     model = BehaviorModel(AdditiveActor(), num_conditions=2, per_condition=("noise",))
-    found = constrain(model, jnp.array([0.0, 0.0, 0.1, 0.2, -1.0]), None, reflects=False)
+    found = constrain(model, jnp.array([0.0, 0.0, 0.1, 0.2, -1.0]), None, None)
     np.testing.assert_allclose(found.values["noise"], np.exp([0.1, 0.2]), rtol=1e-6)
     np.testing.assert_allclose(found.values["spread"], 1.6, rtol=1e-6)
     np.testing.assert_allclose(found.log_det, np.log(10 / 4) + np.log(2.8 / 4) + 0.1 + 0.2 - 1.0, rtol=1e-5)

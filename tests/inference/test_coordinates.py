@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from designstudio.inference.coordinates import constrain, find_start
-from designstudio.inference.coordinates.reflect import reflect
-from designstudio.inference.target import log_posterior
+from designstudio.inference.coordinates import Start, constrain, find_start
+from designstudio.inference.coordinates.bounds import BoundedReader
+from designstudio.inference.target import evaluate_posterior
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -93,15 +93,20 @@ def compile_quickly(function):
 
 @functools.cache
 def constrained(name):
-    """Coordinates flagged and reflected: the first half far from everything, the second around the guess."""
+    """Coordinates between bounds around the guess, and without bounds anywhere: the first half far from everything."""
     model, observations = setting(name)
     expected = find_start(model, observations)
     noise = np.random.default_rng(6).normal(size=(2, NUM_POINTS, model.num_free)).astype(np.float32)
-    points = np.concatenate([5 * noise[0], expected.centre + 0.3 * expected.scale * noise[1]])
-    both = compile_quickly(
-        lambda z: tuple(constrain(model, z, observations, reflects=reflects) for reflects in (False, True))
-    )
-    return jax.tree.map(np.asarray, both(points))
+    around = np.concatenate([5 * noise[0], expected.centre + 0.3 * expected.scale * noise[1]])
+
+    def both(z, y):
+        bounded = constrain(model, z, observations, expected)
+        return bounded, constrain(model, y, observations, expected, is_unbounded=True)
+
+    bounded, wild = compile_quickly(both)(around, np.concatenate([6 * noise[0], 2 * noise[1]]))
+    # And back: the same points by their coordinates without bounds.
+    again = compile_quickly(lambda y: constrain(model, y, observations, expected, is_unbounded=True))(bounded.y)
+    return jax.tree.map(np.asarray, (bounded, wild, again))
 
 
 def widen(tree):
@@ -111,74 +116,81 @@ def widen(tree):
 
 @every_model
 def test_the_jacobian_is_that_of_the_map(name):
-    flagged, _ = constrained(name)
-    z = np.asarray(flagged.z, float)[NUM_POINTS:][flagged.is_inside[NUM_POINTS:]][:10]
+    bounded, _, _ = constrained(name)
+    z = np.asarray(bounded.z, float)[NUM_POINTS:][bounded.is_inside[NUM_POINTS:]][:10]
     assert len(z) > 5
+    claimed, computed = differentiate(name, z, is_unbounded=False)
+    np.testing.assert_allclose(claimed, computed, atol=1e-5)
+
+
+@every_model
+def test_the_jacobian_without_bounds_is_that_of_both_maps(name):
+    bounded, _, _ = constrained(name)
+    y = np.asarray(bounded.y, float)[NUM_POINTS:][bounded.is_inside[NUM_POINTS:]][:10]
+    claimed, computed = differentiate(name, y, is_unbounded=True)
+    np.testing.assert_allclose(claimed, computed, atol=2e-4)
+
+
+def differentiate(name, points, *, is_unbounded):
+    """Log determinants: claimed, and by differences, in 64 bits."""
     step = 1e-5
-    steps = step * np.eye(z.shape[1])
+    steps = step * np.eye(points.shape[1])
     with jax.enable_x64(True):
         model, observations = widen(setting(name))
+        expected = find_start(model, observations)
 
-        def place(z):
-            found = constrain(model, z, observations, reflects=False)
-            return jnp.concatenate([jnp.ravel(found.values[key]) for key in model.free]), found.log_det
+        def place(given):
+            found = constrain(model, given, observations, expected, is_unbounded=is_unbounded)
+            values = jnp.concatenate([jnp.ravel(found.values[key]) for key in model.free])
+            return values, found.log_det + (found.log_slope if is_unbounded else 0.0)
 
         # The points themselves, and their neighbours on both sides along every coordinate.
-        neighbours = z[:, None] + np.concatenate([np.zeros((1, z.shape[1])), steps, -steps])
-        values, claimed = compile_quickly(place)(neighbours.reshape(-1, z.shape[1]))
+        neighbours = points[:, None] + np.concatenate([np.zeros((1, points.shape[1])), steps, -steps])
+        values, claimed = compile_quickly(place)(neighbours.reshape(-1, points.shape[1]))
     values = np.asarray(values).reshape(neighbours.shape)
     forward, backward = np.split(values[:, 1:], 2, axis=1)
     computed = np.linalg.slogdet((forward - backward) / (2 * step))[1]
-    np.testing.assert_allclose(np.asarray(claimed).reshape(neighbours.shape[:2])[:, 0], computed, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_wild_coordinates_are_folded_into_the_priors(name):
-    reflected = jax.tree.map(lambda array: array[:NUM_POINTS], constrained(name)[1])
-    assert not reflected.is_inside.all()
-    assert find_breaches(setting(name)[0], reflected) == []
+    return np.asarray(claimed).reshape(neighbours.shape[:2])[:, 0], computed
 
 
 @every_model
-def test_coordinates_around_the_guess_are_folded_into_the_priors(name):
-    reflected = jax.tree.map(lambda array: array[NUM_POINTS:], constrained(name)[1])
-    assert find_breaches(setting(name)[0], reflected) == []
-
-
-def find_breaches(model, reflected):
-    """What is not a number, or outside the priors."""
-    breaches = ["log_det"] if np.isnan(reflected.log_det).any() else []
-    for key, values in reflected.values.items():
+def test_without_bounds_every_point_lies_within_the_priors(name):
+    model, (_, wild, _) = setting(name)[0], constrained(name)
+    assert not np.isnan(wild.log_det).any()
+    assert not np.isnan(wild.log_slope).any()
+    for key, values in wild.values.items():
         support = model.priors[key].support
-        # mu_0 is found from the small part of the level that it explains, hence with a large part of its rounding.
-        room = 3e-3 if key == "mu_0" else 1e-5
-        if not ((values >= support.low * (1 - room)) & (values <= support.high * (1 + room))).all():
-            breaches.append(key)
-    return breaches
+        # mu_0 is found from the small part of the level that it explains, sigma in a corner from the small part of the
+        # variance: hence with a large part of their rounding.
+        room = 3e-3 if key == "mu_0" else 1e-3
+        assert ((values >= support.low * (1 - room)) & (values <= support.high * (1 + room))).all(), key
 
 
 @every_model
-def test_between_the_walls_folding_changes_nothing(name):
-    flagged, reflected = constrained(name)
-    is_inside = flagged.is_inside
+def test_with_and_without_bounds_coordinates_are_the_same_points(name):
+    bounded, _, again = constrained(name)
+    is_inside = bounded.is_inside
     assert is_inside.sum() > 10
-    np.testing.assert_allclose(flagged.z[is_inside], reflected.z[is_inside], rtol=1e-5, atol=2e-5)
-    for key, values in flagged.values.items():
-        np.testing.assert_allclose(values[is_inside], reflected.values[key][is_inside], rtol=1e-2)
+    assert again.is_inside[is_inside].all()
+    np.testing.assert_allclose(bounded.z[is_inside], again.z[is_inside], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(bounded.log_slope[is_inside], again.log_slope[is_inside], rtol=1e-2, atol=1e-2)
 
 
 @every_model
-def test_outside_the_walls_coordinates_are_flagged(name):
-    flagged, reflected = constrained(name)
-    moved = np.abs(flagged.z - reflected.z).max(1) > 1e-3
-    assert not flagged.is_inside[moved].any()
+def test_outside_their_bounds_coordinates_are_flagged(name):
+    bounded, _, _ = constrained(name)
+    assert not bounded.is_inside[:NUM_POINTS].all()
 
 
 def test_unbounded_priors_have_derivatives():
     model, observations = setting("unbounded priors")
     expected = find_start(model, observations)
-    slope = compile_quickly(jax.grad(lambda z: log_posterior(model, z, observations, reflects=True)))(expected.centre[None])
-    assert np.isfinite(slope).all()
+    start = constrain(model, expected.centre, observations, expected).y
+
+    def height(y):
+        return evaluate_posterior(model, y, observations, expected, is_unbounded=True).log_density
+
+    assert np.isfinite(compile_quickly(jax.grad(height))(start[None])).all()
 
 
 @every_model
@@ -192,25 +204,34 @@ def test_the_guess_is_one_finite_number_for_each_coordinate(name):
     assert np.isfinite(expected.scale).all()
 
 
-def test_folding_leaves_the_inside_alone():
-    x = np.linspace(-1.0, 2.0, 31)
-    np.testing.assert_allclose(reflect(x, -1.0, 2.0), x, atol=1e-6)
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 2.0), (-300.0, 400.0), (0.0, 1e-4), (-3.0, 5000.0)])
+def test_bounds_can_be_taken_away_and_put_back(low, high, is_open):
+    expected = Start(jnp.zeros(1), jnp.full(1, 0.5), (is_open,))
+    inside = np.linspace(low, high, 41)[1:-1].astype(np.float32)
+
+    def read(given, *, is_unbounded):
+        reader = BoundedReader(given[None], expected, is_unbounded=is_unbounded)
+        return reader.take(low, high, 1)[0], reader.unbounded[0], reader.log_slope, reader.is_inside
+
+    z, y, log_slope, is_inside = jax.vmap(lambda z: read(z, is_unbounded=False))(inside)
+    assert np.asarray(is_inside).all()
+    back, _, same_slope, _ = jax.vmap(lambda y: read(y, is_unbounded=True))(y)
+    np.testing.assert_allclose(back, z, rtol=1e-4, atol=1e-4 * min(high - low, 1))
+    np.testing.assert_allclose(same_slope, log_slope, atol=1e-4)
+    slope = jax.vmap(jax.grad(lambda y: read(y, is_unbounded=True)[0]))(y)
+    np.testing.assert_allclose(np.log(slope), log_slope, atol=1e-3)
 
 
-@pytest.mark.parametrize("distance", [0.1, 1.0, 2.9])
-def test_a_wall_is_a_mirror(distance):
-    np.testing.assert_allclose(reflect(jnp.array(2.0 + distance), -1.0, 2.0), 2.0 - distance, atol=1e-6)
-    np.testing.assert_allclose(reflect(jnp.array(-1.0 - distance), -1.0, 2.0), -1.0 + distance, atol=1e-6)
+def test_far_from_its_bounds_a_determined_coordinate_is_left_alone():
+    expected = Start(jnp.zeros(1), jnp.full(1, 0.1), (False,))
+    z = jnp.linspace(-3.0, 3.0, 7)
+    y = jax.vmap(lambda z: take_one(z, expected))(z)
+    # In units of its standard error.
+    np.testing.assert_allclose(y, z / 0.1, rtol=1e-5)
 
 
-def test_two_mirrors_repeat_themselves():
-    x = np.linspace(-1.0, 2.0, 13)
-    for turns in (-4, -1, 1, 10):
-        np.testing.assert_allclose(reflect(x + 6.0 * turns, -1.0, 2.0), x, atol=1e-5)
-
-
-def test_an_infinite_wall_reflects_nothing():
-    x = jnp.array([-30.0, -1.0, 0.5, 30.0])
-    np.testing.assert_allclose(reflect(x, -jnp.inf, jnp.inf), x)
-    np.testing.assert_allclose(reflect(x, 0.0, jnp.inf), [30.0, 1.0, 0.5, 30.0])
-    np.testing.assert_allclose(reflect(x, -jnp.inf, 0.0), [-30.0, -1.0, -0.5, -30.0])
+def take_one(z, expected):
+    reader = BoundedReader(z[None], expected, is_unbounded=False)
+    reader.take(-5.0, 5.0, 1)
+    return reader.unbounded[0]

@@ -54,7 +54,7 @@ def weighted():
     @eqx.filter_jit
     def run(key):
         draws, _ = draw_weighted(model, observations, ImportanceSettings(block_size=5000), key=key)
-        return draws.values, draws.log_weight
+        return draws.found.values, draws.log_weight
 
     values, log_weight = run(jax.random.key(9))
     return {name: np.asarray(value, float).ravel() for name, value in values.items()}, check_weights(
@@ -218,11 +218,29 @@ def test_bad_weights_are_judged_in_words():
 
 
 def test_bad_chains_are_judged_in_words():
-    check = ChainCheck(np.array([1.3, 1.0, 1.0, 1.0]), np.array([900.0, 50.0, 900.0, 900.0]), ["sigma_0"] * 4)
-    assert explain_chains(check, np.array([0.0, 0.0, 0.6, 0.0]), FitSettings()) == [
+    good = np.ones(7)
+    check = ChainCheck(
+        rhat=np.array([1.3, *good[1:]]),
+        ess=np.array([900.0, 50.0, *(900 * good[2:])]),
+        ess_tail=np.array([900.0, 900.0, 30.0, *(900 * good[3:])]),
+        ebfmi=np.array([1.0, 1.0, 1.0, 1.0, 0.1, 1.0, 0.1]),
+        num_divergent=np.array([0, 0, 0, 24, 0, 0, 24]),
+        num_saturated=np.zeros(7, int),
+        mean_steps=good,
+        mean_step_size=good,
+        jump_rate=good,
+        worst=["sigma_0"] * 7,
+        num_draws=1000,
+    )
+    has_jumps = np.array([False] * 6 + [True])
+    assert explain_chains(check, has_jumps, FitSettings()) == [
         "R-hat 1.300 of sigma_0 is above 1.01",
         "50 effective draws are fewer than 400",
-        "60% of the trajectories diverge, more than 50%",
+        "30 effective draws of a tail are fewer than 200",
+        "2.4% of the trajectories diverge, more than 1%",
+        "E-BFMI 0.10 is below 0.2: momenta do not explore the energy",
+        "",
+        # Jumps get to where trajectories do not.
         "",
     ]
 
@@ -232,8 +250,12 @@ def test_the_worst_chain_is_named():
     draws = {"mu_0": rng.normal(size=(3, 4, 200)), "sigma": rng.normal(size=(3, 4, 200, 2))}
     draws["sigma"][1, 0, :, 1] += 3.0
     draws["mu_0"][2, 3] = 0.0
-    check = check_chains(draws)
+    nothing = np.zeros((3, 4, 200), bool)
+    stats = dict.fromkeys(("energy", "n_steps", "step_size", "jumped"), rng.normal(size=(3, 4, 200)))
+    check = check_chains(draws, {**stats, "diverging": nothing, "reached_max_treedepth": ~nothing})
     assert check.worst[1:] == ["sigma[1]", "mu_0"]
+    assert check.num_divergent.tolist() == [0, 0, 0]
+    assert check.num_saturated.tolist() == [800, 800, 800]
     assert check.rhat[0] < 1.03
     assert check.rhat[1] > 1.3
     assert check.rhat[2] == np.inf

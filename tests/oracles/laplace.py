@@ -1,7 +1,7 @@
 """The posterior's mode and its Gaussian approximation there, for many data sets at once.
 
 A Laplace approximation is the cheapest description of a posterior: good where the design identifies the parameters,
-misleading where it does not. The mode is found in observable coordinates, bounds reflected, by damped Newton steps from the
+misleading where it does not. The mode is found in observable coordinates without bounds, by damped Newton steps from the
 regression's start.
 """
 
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from designstudio.inference.coordinates import constrain, find_start
-from designstudio.inference.target import log_posterior
+from designstudio.inference.target import evaluate_posterior
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
@@ -25,14 +25,14 @@ class Laplace(NamedTuple):
     """Mode and Gaussian approximation of one data set's posterior.
 
     Attributes:
-        z: the mode, in coordinates between their bounds.
+        y: the mode, in coordinates without bounds.
         values: the parameters at the mode (the density is that of the coordinates).
         covariance: of the coordinates.
         log_evidence: Laplace's approximation of the log marginal likelihood.
         is_found: whether the gradient vanishes there and the curvature is that of a peak.
     """
 
-    z: Float[Array, "*set coordinate"]
+    y: Float[Array, "*set coordinate"]
     values: dict[str, Array]
     covariance: Float[Array, "*set coordinate coordinate"]
     log_evidence: Float[Array, "*set"]
@@ -45,7 +45,7 @@ def find_mode(model: BehaviorModel, observations: Observations) -> Laplace:
 
     @jax.jit
     def height(u: Float[Array, " coordinate"]) -> Float[Array, ""]:
-        return log_posterior(model, expected.centre + expected.scale * u, observations, reflects=True)
+        return evaluate_posterior(model, u, observations, expected, is_unbounded=True).log_density
 
     slope, curvature = jax.grad(height), jax.hessian(height)
     identity = jnp.eye(model.num_free)
@@ -65,19 +65,19 @@ def find_mode(model: BehaviorModel, observations: Observations) -> Laplace:
             jnp.where(is_better, damping / 4, damping * 8 + 1e-2),
         )
 
-    start = jnp.zeros(model.num_free)
+    start = constrain(model, expected.centre, observations, expected).y
     u, best, _ = jax.lax.fori_loop(0, NUM_STEPS, step, (start, height(start), jnp.asarray(1.0)))
     precision = -curvature(u)
     eigenvalues = jnp.linalg.eigvalsh(precision)
     is_peak = eigenvalues[0] > 0
     covariance = jnp.linalg.inv(jnp.where(is_peak, precision, precision + identity * (1e-3 - eigenvalues[0])))
     gain = jnp.sqrt(slope(u) @ covariance @ slope(u))
-    constrained = constrain(model, expected.centre + expected.scale * u, observations, reflects=True)
-    log_volume = jnp.linalg.slogdet(covariance)[1] / 2 + jnp.sum(jnp.log(expected.scale))
+    constrained = constrain(model, u, observations, expected, is_unbounded=True)
+    log_volume = jnp.linalg.slogdet(covariance)[1] / 2
     return Laplace(
-        constrained.z,
+        constrained.y,
         constrained.values,
-        covariance * expected.scale[:, None] * expected.scale,
+        covariance,
         best + model.num_free / 2 * jnp.log(2 * jnp.pi) + log_volume,
         is_peak & (gain < GRADIENT_TOLERANCE),
     )

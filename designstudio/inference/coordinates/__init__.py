@@ -49,6 +49,8 @@ def find_start(model: BehaviorModel, observations: Observations) -> Start:
     return choose_coordinates(model).find_start(model, observations)
 
 
-def constrain(model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
+def constrain(
+    model: BehaviorModel, given: Point, observations: Observations, expected: Start, *, is_unbounded: bool = False
+) -> Constrained:
     """From coordinates to parameters; see `AbstractCoordinates.constrain`."""
-    return choose_coordinates(model).constrain(model, z, observations, reflects=reflects)
+    return choose_coordinates(model).constrain(model, given, observations, expected, is_unbounded=is_unbounded)

@@ -1,10 +1,10 @@
 """What coordinates are, and how to write others.
 
-Samplers do not move in the parameters but in coordinates z, one real number for each free number of the model. Good
-coordinates are those that the data determine one by one: in them the posterior is nearly Gaussian. A family of models that
-has such coordinates of its own derives from `AbstractCoordinates`, writes three methods, and says so by name: see
-`designstudio.inference.coordinates.register_coordinates`. All others use `UnconstrainedCoordinates`, which know nothing but
-the ends of each prior.
+Samplers do not move in the parameters but in coordinates z, one real number for each free number of the model, or in the
+same coordinates without their bounds, y. Good coordinates are those that the data determine one by one: in them the
+posterior is nearly Gaussian. A family of models that has such coordinates of its own derives from `AbstractCoordinates`,
+writes three methods, and says so by name: see `designstudio.inference.coordinates.register_coordinates`. All others use
+`UnconstrainedCoordinates`, which know nothing but the ends of each prior.
 
 - `find_start` says where the posterior is expected before any sampling: a centre and a scale for each coordinate. A poor
   start costs efficiency, never correctness.
@@ -35,11 +35,13 @@ class Start(eqx.Module):
         scale: its standard error; for unidentified directions, half of the allowed range.
         is_unidentified: which coordinates the data are expected to say nothing about; they are bounded, and the first
             proposal is uniform along them.
+        likely: ends of what the data leave possible of some parameters, by name; for coordinates that want to know it.
     """
 
     centre: Point
     scale: Point
     is_unidentified: tuple[bool, ...] = eqx.field(static=True)
+    likely: dict[str, Float[Array, "entry 2"]] = eqx.field(default_factory=dict)
 
 
 class Constrained(NamedTuple):
@@ -47,15 +49,18 @@ class Constrained(NamedTuple):
 
     Attributes:
         values: the free parameters.
-        log_det: log of |d values / d coordinates|.
+        log_det: log of |d values / d z|.
         is_inside: whether all coordinates were between their bounds.
-        z: the coordinates between their bounds.
+        z: the coordinates between their bounds. y: the same without bounds.
+        log_slope: log of |dz / dy|.
     """
 
     values: Values
     log_det: Scalar
     is_inside: Bool[Array, ""]
     z: Point
+    y: Point
+    log_slope: Scalar
 
 
 class AbstractCoordinates(ABC):
@@ -66,15 +71,18 @@ class AbstractCoordinates(ABC):
         """Where the posterior is expected, in the order in which `constrain` reads the coordinates."""
 
     @abstractmethod
-    def constrain(self, model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
+    def constrain(
+        self, model: BehaviorModel, given: Point, observations: Observations, expected: Start, *, is_unbounded: bool
+    ) -> Constrained:
         """From coordinates to parameters.
 
         Args:
             model: the behaviour model.
-            z: coordinates, anywhere on the real line.
+            given: coordinates z, or y if they are unbounded.
             observations: one data set.
-            reflects: whether coordinates outside their bounds are reflected between them; if not, they are moved to the
-                nearest bound. Either way `is_inside` says whether they were outside.
+            expected: what `find_start` says about it.
+            is_unbounded: whether y is given, which is never outside; a z outside its bounds is moved to the nearest one,
+                and `is_inside` says so. `designstudio.inference.coordinates.bounds` has a reader for both.
         """
 
     @abstractmethod

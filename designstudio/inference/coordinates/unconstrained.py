@@ -28,16 +28,19 @@ class UnconstrainedCoordinates(AbstractCoordinates):
                 scales += [scale] * model.num_entries(name)
         return Start(jnp.array(centres), jnp.array(scales), (False,) * len(centres))
 
-    def constrain(self, model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
+    def constrain(
+        self, model: BehaviorModel, given: Point, observations: Observations, expected: Start, *, is_unbounded: bool
+    ) -> Constrained:
         values: Values = {}
         log_det, start = jnp.zeros(()), 0
         for name, prior in model.priors.items():
-            part = z[start : start + model.num_entries(name)]
+            part = given[start : start + model.num_entries(name)]
             value, log_slope = Scale(prior.support).constrain(part)
             values[name] = value if name in model.per_condition else value[0]
             log_det += jnp.sum(log_slope)
             start += model.num_entries(name)
-        return Constrained(values, log_det, jnp.ones((), bool), z)
+        # These coordinates have no bounds to begin with.
+        return Constrained(values, log_det, jnp.ones((), bool), given, given, jnp.zeros(()))
 
     def choose_num_rounds(self, model: BehaviorModel) -> int:
         return NUM_ROUNDS

@@ -91,10 +91,10 @@ def learn(
 
         def evaluate(z: Array) -> Evaluated:
             point, weight = _weigh(part, data, z)
-            return weight - jnp.sum(((point - location) / spread) ** 2) / 2, {"point": point}
+            return weight - jnp.sum(((point - location) / spread) ** 2) / 2, point
 
         draws, proposal = draw_weighted(part.model, data, LEARNING, state, key=key, evaluate=evaluate)
-        points = draws.values["point"].reshape(-1, len(targets))
+        points = draws.found.reshape(-1, len(targets))
         return proposal.mixture, points, jax.nn.softmax(draws.log_weight.ravel())
 
     return jax.vmap(one)(part.observations, part.targets, state, keys)
@@ -127,7 +127,7 @@ def name_keys(key: Key[Array, ""], positions: np.ndarray) -> Key[Array, " subjec
 
 def _weigh(part: Part, data: Observations, z: Float[Array, " coordinate"]) -> tuple[Float[Array, " own"], Float[Array, ""]]:
     """Where coordinates put a subject, and their log likelihood per volume of coordinates."""
-    constrained = constrain(part.model, z, data, reflects=False)
+    constrained = constrain(part.model, z, data, find_start(part.model, data))
     point, log_volume = stretch(part.entries, constrained.values)
     density = part.model.log_likelihood(constrained.values, data) + constrained.log_det + log_volume
     return point, jnp.where(constrained.is_inside & ~jnp.isnan(density), density, -jnp.inf)

@@ -9,10 +9,8 @@ import numpy as np
 
 from designstudio.model.likelihood.observations import Observations, summarize
 
-NUM_RANGES = 8
 
-
-def summarize_ranges(observations: Observations, num_ranges: int = NUM_RANGES) -> Observations:
+def summarize_ranges(observations: Observations, num_ranges: int) -> Observations:
     """The same data sets with a regression for each of some equally long ranges of stimuli in each condition.
 
     Args:

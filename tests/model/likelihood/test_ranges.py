@@ -9,9 +9,10 @@ from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import observe
-from designstudio.model.likelihood.ranges import NUM_RANGES, summarize_ranges
+from designstudio.model.likelihood.ranges import summarize_ranges
 
 NUM_TRIALS = 90
+NUM_RANGES = 8
 TRUTH = {"mu_0": 2.0, "sigma_0": 0.25, "sigma_r": 0.12}
 
 
@@ -33,7 +34,8 @@ def simulate(rng, model, cost, sigma=0.25):
 def find_differences(rng, model, cost, num_draws=200):
     """Log likelihood of ranges minus that of all trials, for parameters that the data do not refuse."""
     observations = simulate(rng, model, cost)
-    trials, ranges = (jax.tree.map(lambda a: a[0], one) for one in (observations, summarize_ranges(observations)))
+    both = (observations, summarize_ranges(observations, NUM_RANGES))
+    trials, ranges = (jax.tree.map(lambda a: a[0], one) for one in both)
     drawn = {
         name: jnp.asarray(value * np.exp(0.1 * rng.normal(size=num_draws)), jnp.float32)
         for name, value in {**TRUTH, **cost}.items()
@@ -58,7 +60,7 @@ def test_ranges_of_a_bent_policy_tell_parameters_apart_as_all_trials_do(rng):
 def test_ranges_of_a_power_law_tell_all_that_trials_do(rng):
     model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=["sigma"])
     observations = simulate(rng, model, {"beta": 0.8})
-    ranges = jax.tree.map(lambda array: array[0], summarize_ranges(observations)).ranges
+    ranges = jax.tree.map(lambda array: array[0], summarize_ranges(observations, NUM_RANGES)).ranges
     values = {name: jnp.float32(value) for name, value in {**TRUTH, "beta": 0.7}.items()}
     participant = {**values, "sigma": jnp.float32(0.25)}
     found = jnp.sum(model._ranges_log_likelihood(participant, jax.tree.map(lambda array: array[0], ranges)))
@@ -69,7 +71,7 @@ def test_ranges_of_a_power_law_tell_all_that_trials_do(rng):
 def test_ranges_hold_every_trial_once_and_empty_ones_have_no_weight(rng):
     x = np.log(np.array([[[1.0, 1.0, 2.0, 4.0, 4.0, 4.0]]]))
     observations = observe(x, x + 0.1, np.ones(x.shape, bool), {})
-    found = summarize_ranges(observations).ranges
+    found = summarize_ranges(observations, NUM_RANGES).ranges
     assert found.count.shape == (1, 1, NUM_RANGES)
     assert sorted(found.count[0, 0].tolist()) == [0, 0, 0, 0, 0, 1, 2, 3]
     assert np.isfinite(jax.tree.leaves(found)).all()
@@ -77,6 +79,6 @@ def test_ranges_hold_every_trial_once_and_empty_ones_have_no_weight(rng):
 
 def test_equal_stimuli_make_one_range():
     x = np.zeros((1, 1, 5))
-    found = summarize_ranges(observe(x, x + 1.0, np.ones(x.shape, bool), {})).ranges
+    found = summarize_ranges(observe(x, x + 1.0, np.ones(x.shape, bool), {}), NUM_RANGES).ranges
     assert found.count[0, 0].tolist() == [5] + [0] * (NUM_RANGES - 1)
     assert found.mean_y[0, 0, 0] == 1

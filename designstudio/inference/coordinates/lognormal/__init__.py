@@ -19,12 +19,12 @@ laws the action is taken at the mean response, which makes the level approximate
 because the map and its determinant are exact.
 
 Every parameter has bounds, so every coordinate has bounds, which depend on the coordinates before it. The map is triangular:
-each bound is explicit and so is the determinant. Outside its bounds a coordinate is either *flagged* (importance sampling
-gives it no weight) or *reflected* back, as if the bound were a mirror: the density is then continuous everywhere, and a
-Hamiltonian sampler bounces off the bound instead of stopping there.
+each bound is explicit and so is the determinant. A coordinate outside its bounds is *flagged*: importance sampling gives it
+no weight. NUTS moves in the same coordinates without bounds (`designstudio.inference.coordinates.bounds`).
 """
 
 from designstudio.inference.coordinates.base import AbstractCoordinates, Constrained, Point, Start
+from designstudio.inference.coordinates.bounds import BoundedReader
 from designstudio.inference.coordinates.lognormal.constrain import constrain
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit
 from designstudio.inference.coordinates.lognormal.regression import start_from_regression
@@ -38,8 +38,10 @@ class ObservableCoordinates(AbstractCoordinates):
     def find_start(self, model: BehaviorModel, observations: Observations) -> Start:
         return start_from_regression(model, observations)
 
-    def constrain(self, model: BehaviorModel, z: Point, observations: Observations, *, reflects: bool) -> Constrained:
-        return constrain(model, z, observations, reflects=reflects)
+    def constrain(
+        self, model: BehaviorModel, given: Point, observations: Observations, expected: Start, *, is_unbounded: bool
+    ) -> Constrained:
+        return constrain(model, BoundedReader(given, expected, is_unbounded=is_unbounded), observations)
 
     def choose_num_rounds(self, model: BehaviorModel) -> int:
         """By how far from a regression the model is."""

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from designstudio.inference.coordinates.base import Constrained
+from designstudio.inference.coordinates.bounds import BoundedReader
 from designstudio.inference.coordinates.lognormal.layout import (
     FIXED,
     SHARED,
-    coordinate_bounds,
     is_logarithmic,
     log_bounds,
     num_ratios,
@@ -21,9 +21,9 @@ from designstudio.inference.coordinates.lognormal.layout import (
     state_of,
     trades_noise,
 )
+from designstudio.inference.coordinates.lognormal.likely import take_within_likely
 from designstudio.inference.coordinates.lognormal.regression import expect_level
 from designstudio.inference.coordinates.lognormal.saturation import constrain_by_unit, take_log_saturation
-from designstudio.inference.coordinates.reflect import BoundedReader
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
@@ -34,11 +34,8 @@ GAIN_WIDTH = 0.15
 SMALLEST_GAIN = 0.1
 
 
-def constrain(
-    model: BehaviorModel, z: Float[Array, " coordinate"], observations: Observations, *, reflects: bool
-) -> Constrained:
-    """From coordinates to parameters."""
-    reader = BoundedReader(z, reflects=reflects)
+def constrain(model: BehaviorModel, reader: BoundedReader, observations: Observations) -> Constrained:
+    """From the coordinates that the reader hands out to parameters."""
     logs, ratios, log_saturation, log_det = _constrain_noise(model, reader, observations)
     values: Values = {}
     for name in ("sigma_0", "sigma", "sigma_r"):
@@ -47,8 +44,8 @@ def constrain(
             log_det += jnp.sum(logs[name])
     for parameter in model.actor.cost.parameters:
         if parameter.name in model.free and log_saturation is None:
-            low, high = coordinate_bounds(model, parameter.name)
-            x = reader.take(low, high, model.num_entries(parameter.name))
+            x, log_width = take_within_likely(model, parameter.name, reader)
+            log_det += log_width
             if is_logarithmic(model, parameter.name):
                 log_det += jnp.sum(x)
                 x = jnp.exp(x)
@@ -64,7 +61,8 @@ def constrain(
         log_mu_0 = (c - level) / prior_weight
         log_det += jnp.sum(log_mu_0 - jnp.log(prior_weight) + jnp.log(scale))
         values["mu_0"] = jnp.exp(log_mu_0).reshape(shape_of(model, "mu_0"))
-    return Constrained({name: values[name] for name in model.free}, log_det, reader.is_inside, reader.taken)
+    values = {name: values[name] for name in model.free}
+    return Constrained(values, log_det, reader.is_inside, reader.bounded, reader.unbounded, reader.log_slope)
 
 
 def _level_line(model: BehaviorModel, values: Values, ratios: Array, observations: Observations) -> tuple[Array, Array]:

@@ -6,11 +6,11 @@ from jaxtyping import Array, ArrayLike, Float
 from designstudio.inference.coordinates.base import Start
 from designstudio.inference.coordinates.lognormal.layout import (
     bends_at_unit,
-    coordinate_bounds,
     num_ratios,
     num_scales,
     trades_noise,
 )
+from designstudio.inference.coordinates.lognormal.likely import find_likely
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Moments, Observations
 
@@ -84,7 +84,7 @@ def start_from_regression(model: BehaviorModel, observations: Observations) -> S
         jnp.log(slope / (1 - slope)) / 2,
         jnp.clip(slope_error / steepness, SMALLEST_RATIO_ERROR if bends else 0.0, 1.5),
     )
-    centres, scales, unidentified = [], [], []
+    centres, scales, unidentified, likely = [], [], [], {}
 
     def add(centre: ArrayLike, scale: ArrayLike, num: int, *, is_unidentified: bool = False) -> None:
         centres.append(jnp.broadcast_to(centre, (num,)))
@@ -116,10 +116,11 @@ def start_from_regression(model: BehaviorModel, observations: Observations) -> S
             add(estimate[0] if num == 1 else estimate, error[0] if num == 1 else error, num)
     for parameter in model.actor.cost.parameters:
         if parameter.name in model.free and not bends_at_unit(model):
-            add_range(*coordinate_bounds(model, parameter.name), model.num_entries(parameter.name))
+            add_range(0.0, 1.0, model.num_entries(parameter.name))
+            likely[parameter.name] = find_likely(model, parameter.name, observations, slope, variance)
     if "mu_0" in model.free:
         add(0.0, 1.0, model.num_entries("mu_0"))
-    return Start(jnp.concatenate(centres), jnp.concatenate(scales), tuple(unidentified))
+    return Start(jnp.concatenate(centres), jnp.concatenate(scales), tuple(unidentified), likely)
 
 
 def _motor_start(

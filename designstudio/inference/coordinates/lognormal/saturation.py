@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from designstudio.inference.coordinates.bounds import BoundedReader
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit, log_bounds, unit_bounds
 from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
-from designstudio.inference.coordinates.reflect import BoundedReader
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
 from designstudio.model.likelihood.model import BehaviorModel, Values
