@@ -43,7 +43,8 @@ def find_likely(
     num = model.num_entries(name)
     everything = jnp.broadcast_to(jnp.array([low, high]), (num, 2))
     actor, moments = model.actor, observations.moments
-    if not isinstance(actor, AbstractBeliefActor) or len(actor.cost.parameters) != 1:
+    # With several conditions the data tell the parameter better than their levels, each for itself, could.
+    if not isinstance(actor, AbstractBeliefActor) or len(actor.cost.parameters) != 1 or model.num_conditions > 1:
         return everything
     # The residual variance halved between perception and movement: what is known about neither is good enough here.
     noise = jnp.sqrt(variance / 2)
@@ -66,8 +67,6 @@ def find_likely(
     lowest, highest = jnp.moveaxis(jax.vmap(find_levels)(values), 1, 0)
     margin = NUM_LEVEL_ERRORS * jnp.sqrt(variance / jnp.maximum(moments.count, 1.0)) + variance
     is_possible = (moments.mean_y >= lowest - margin) & (moments.mean_y <= highest + margin)
-    if num == 1:
-        is_possible = jnp.all(is_possible | (moments.count == 0), axis=1, keepdims=True)
     # One step farther on each side: ends lie between the values that were tried.
     step = (high - low) / (NUM_TRIED - 1)
     first = jnp.min(jnp.where(is_possible, tried[:, None], np.inf), axis=0) - step
