@@ -1,5 +1,7 @@
 """How a batch of data sets is laid out on a device."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,6 +34,6 @@ def test_a_cpu_works_chunk_by_chunk_and_skips_what_nobody_wants(batch):
 def test_an_accelerator_works_on_all_data_sets_at_once(batch, monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     # Another function: traces are kept by function.
-    program = str(jax.make_jaxpr(lambda *parts: run(*parts))(*batch))
+    program = str(jax.make_jaxpr(functools.partial(run))(*batch))
     assert "scan" not in program
     assert "cond" not in program
