@@ -200,16 +200,19 @@ class BehaviorModel(eqx.Module):
     def _ranges_log_likelihood(self, participant: Values, ranges: Moments) -> Float[Array, " range"]:
         """Log likelihood of the ranges of one condition, with Gaussian responses that have the moments of the true ones."""
         policy, family = self.actor.policy(participant), self.family
-        nodes, shares = gauss_hermite(NUM_RANGE_NODES)
+        nodes, shares = (jnp.asarray(array, jnp.float32) for array in gauss_hermite(NUM_RANGE_NODES))
 
         def act(noise: Scalar) -> Float[Array, " range"]:
             return jax.vmap(lambda x: policy(family.perception.measure(x, participant, noise)))(ranges.mean_x)
 
-        actions = [act(jnp.float32(node)) for node in nodes]
-        mean = sum(share * action for share, action in zip(shares, actions, strict=True))
+        # Matrix products, not sums: compilers merge sums into the computation of actions, and then repeat that for each.
+        actions = jax.vmap(act)(nodes)
+        mean = shares @ actions
         # How the mean moves with the stimulus is how the action moves with the noise (Stein's lemma).
-        tilt = sum(share * node * action for share, node, action in zip(shares, nodes, actions, strict=True))
-        spread = sum(share * (action - mean) ** 2 for share, action in zip(shares, actions, strict=True))
+        tilt = (shares * nodes) @ actions
+        # Around the action without noise, where nothing large cancels.
+        offsets = actions - actions[NUM_RANGE_NODES // 2]
+        spread = shares @ offsets**2 - (shares @ offsets) ** 2
         variance = spread + family.response.noise_scale(participant) ** 2
         return _gaussian_log_likelihood(ranges, mean, tilt / family.perception.noise_scale(participant), variance)
 
