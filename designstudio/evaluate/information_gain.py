@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Key
 
 from designstudio.core.randomness import make_key
 from designstudio.evaluate.experiment import Experiment
-from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density
+from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density, prepare_mixture
 from designstudio.inference.settings import FitSettings
 from designstudio.inference.task import Task
 from designstudio.metrics.base import ALL, PRIOR_COST
@@ -135,7 +135,7 @@ def _average_likelihood(
             log_slope = jnp.sum(logs[jnp.array(places)] + offset)
             return model.log_likelihood(moved, fast, is_fast=True) + _noise_log_prior(model, moved, places) + log_slope
 
-        log_weight = jax.vmap(weigh)(offsets) - mixture_log_density(mixture, is_unidentified, offsets)
+        log_weight = jax.vmap(weigh)(offsets) - mixture_log_density(prepare_mixture(mixture), is_unidentified, offsets)
         log_weight = jnp.where(jnp.isnan(log_weight), -jnp.inf, log_weight)
         average = jax.nn.logsumexp(log_weight) - jnp.log(NUM_DRAWS)
         return at_truth, average - model.log_likelihood(values, fast, is_fast=True)

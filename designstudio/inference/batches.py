@@ -19,11 +19,18 @@ from jaxtyping import Array, Float, Key
 from designstudio.inference.importance import Proposal, WeightedDraws, draw_weighted
 from designstudio.inference.mixture import Mixture, start_mixture
 from designstudio.inference.nuts import ChainBatch, ChainStart, sample_posteriors, start_chains
-from designstudio.inference.settings import ImportanceSettings, NutsSettings
+from designstudio.inference.settings import FitSettings, ImportanceSettings, NutsSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations
 
 DATASET = "dataset"
+QUICK_COMPILATION: dict[str, Any] = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
+# Of an accelerator's memory: the rest is for what its compiler adds.
+LARGEST_SHARE = 0.5
+# If an accelerator does not say how much it has.
+LEAST_MEMORY = 4 * 2**30
+# Of a number that is sampled or weighted, with copies; of a draw and a trial while the likelihood is computed.
+BYTES_A_NUMBER, BYTES_A_DRAWN_TRIAL = 16, 40
 
 
 class ImportanceBatch(NamedTuple):
@@ -37,6 +44,31 @@ class ImportanceBatch(NamedTuple):
 def local_mesh() -> Mesh:
     """All devices of this process."""
     return Mesh(np.array(jax.local_devices()), (DATASET,))
+
+
+def choose_batch_size(model: BehaviorModel, sampled: Observations, settings: FitSettings) -> int:
+    """Data sets that all devices together work on at once.
+
+    CPUs get batches of one size, whatever there is to do: programs of one shape, and each core is busy. Anything else gets
+    as many data sets as there are, in a few sizes, as long as they fit into its memory.
+
+    Args:
+        model: the behaviour model.
+        sampled: what samplers see of all data sets.
+        settings: of the fit.
+    """
+    devices = local_mesh().devices.ravel()
+    size = -(-settings.batch_size // len(devices)) * len(devices)
+    if jax.default_backend() == "cpu":
+        return size
+    num_datasets, *shape = sampled.weight.shape
+    num_draws = settings.num_chains * max(settings.num_draws, settings.min_block_size)
+    needed = num_draws * (BYTES_A_NUMBER * 4 * model.num_free + BYTES_A_DRAWN_TRIAL * int(np.prod(shape)))
+    limits = [(device.memory_stats() or {}).get("bytes_limit", LEAST_MEMORY) for device in devices]
+    most = LARGEST_SHARE * min(limits) / needed * len(devices)
+    while size < num_datasets and 2 * size <= most:
+        size *= 2
+    return size
 
 
 def iterate_batches(num_datasets: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -153,9 +185,26 @@ def _compiled(program: Any, static: _Static) -> Any:
         mapped = jax.shard_map(on_one_device, mesh=mesh, in_specs=specs, out_specs=spec, check_vma=False)
         return mapped(arrays, *batch)
 
-    # On CPUs LLVM's later optimisations take half of the compilation time and gain nothing here.
-    options = {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" else None
-    return jax.jit(everywhere, compiler_options=options)
+    return jax.jit(everywhere, compiler_options=_choose_options())
+
+
+@functools.cache
+def _choose_options() -> dict[str, Any]:
+    """What the compiler is told: on CPUs, to spend less time on what gains nothing here.
+
+    LLVM's later optimisations take half of the compilation time, and so does the newer of XLA's two ways to make kernels.
+    Options that XLA does not know are left out.
+    """
+    if jax.default_backend() != "cpu":
+        return {}
+    options = {}
+    for name, value in QUICK_COMPILATION.items():
+        try:
+            jax.jit(jnp.negative, compiler_options={name: value}).lower(np.float32(0)).compile()
+        except jax.errors.JaxRuntimeError:
+            continue
+        options[name] = value
+    return options
 
 
 @functools.cache

@@ -16,10 +16,12 @@ from jaxtyping import Array, Float, Key
 from designstudio.inference.coordinates import Start, find_start
 from designstudio.inference.mixture import (
     Mixture,
+    PreparedMixture,
     Weights,
     draw_from_mixture,
     mixture_log_density,
     place_components,
+    prepare_mixture,
     refit_mixture,
     start_mixture,
 )
@@ -42,6 +44,21 @@ class Proposal(NamedTuple):
         """Independent draws, in coordinates."""
         points = draw_from_mixture(self.mixture, self.expected.is_unidentified, num_draws, key=key)
         return self.expected.centre + self.expected.scale * points
+
+    def log_density(self, z: Float[Array, "draw coordinate"]) -> Weights:
+        """Log density of coordinates."""
+        return self.prepare().log_density(z)
+
+    def prepare(self) -> "PreparedProposal":
+        """For whoever wants the density of one point after the other."""
+        return PreparedProposal(self.expected, prepare_mixture(self.mixture))
+
+
+class PreparedProposal(NamedTuple):
+    """A proposal whose density can be evaluated without solving anything."""
+
+    expected: Start
+    mixture: PreparedMixture
 
     def log_density(self, z: Float[Array, "draw coordinate"]) -> Weights:
         """Log density of coordinates."""

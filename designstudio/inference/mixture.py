@@ -42,6 +42,28 @@ class Mixture(NamedTuple):
     factor: Float[AnyArray, "t coordinate coordinate"]
 
 
+class PreparedMixture(NamedTuple):
+    """The same, ready to be evaluated again and again.
+
+    Attributes:
+        log_share: log share of each component; of t components minus the log determinant of their factor.
+        mean: centres of the t components.
+        inverse: of their factors.
+    """
+
+    log_share: Float[Array, " component"]
+    mean: Float[Array, "t coordinate"]
+    inverse: Float[Array, "t coordinate coordinate"]
+
+
+def prepare_mixture(mixture: Mixture) -> PreparedMixture:
+    """What does not depend on where the density is wanted."""
+    identity = jnp.broadcast_to(jnp.eye(mixture.mean.shape[-1]), mixture.factor.shape)
+    inverse = jax.scipy.linalg.solve_triangular(mixture.factor, identity, lower=True)
+    log_det = jnp.sum(jnp.log(jnp.diagonal(mixture.factor, axis1=-2, axis2=-1)), axis=-1)
+    return PreparedMixture(mixture.log_share - jnp.concatenate([jnp.zeros(1), log_det]), mixture.mean, inverse)
+
+
 def start_mixture(num_coordinates: int, num_components: int) -> Mixture:
     """Only the regression's component has a share; the others wait for `place_components`."""
     # On the host: on a device every line would be compiled for itself.
@@ -67,7 +89,7 @@ def draw_from_mixture(mixture: Mixture, is_unidentified: IsUnidentified, num_dra
     return jnp.take_along_axis(candidates, component[:, None, None], axis=1)[:, 0]
 
 
-def mixture_log_density(mixture: Mixture, is_unidentified: IsUnidentified, points: Points) -> Weights:
+def mixture_log_density(mixture: PreparedMixture, is_unidentified: IsUnidentified, points: Points) -> Weights:
     """Log density of the mixture."""
     return jax.nn.logsumexp(_component_terms(mixture, is_unidentified, points)[0], axis=1)
 
@@ -90,7 +112,7 @@ def refit_mixture(mixture: Mixture, is_unidentified: IsUnidentified, points: Poi
     """
     num_draws_effective = 1 / jnp.sum(weights**2)
     num = points.shape[1]
-    log_terms, squares = _component_terms(mixture, is_unidentified, points)
+    log_terms, squares = _component_terms(prepare_mixture(mixture), is_unidentified, points)
     responsibility = jax.nn.softmax(log_terms, axis=1) * weights[:, None]
     share = jnp.sum(responsibility, axis=0)
     pull = responsibility[:, 1:] * (DEGREES + num) / (DEGREES + squares)
@@ -120,17 +142,16 @@ def weighted_moments(points: Points, weights: Weights) -> tuple[Float[Array, " i
 
 
 def _component_terms(
-    mixture: Mixture, is_unidentified: IsUnidentified, points: Points
+    mixture: PreparedMixture, is_unidentified: IsUnidentified, points: Points
 ) -> tuple[Float[Array, "n m"], Float[Array, "n t"]]:
     """Log density of every component, shares included, and squared distances to the t components."""
     num = points.shape[-1]
 
-    def one(mean: Float[Array, " i"], factor: Float[Array, "i j"]) -> tuple[Weights, Weights]:
-        inverse = jax.scipy.linalg.solve_triangular(factor, jnp.eye(num), lower=True)
-        squares = jnp.sum(((points - mean) @ inverse.T) ** 2, axis=1)
-        return _t_log_density(squares, num) - jnp.sum(jnp.log(jnp.diagonal(factor))), squares
+    def one(mean: Float[Array, " i"], inverse: Float[Array, "i j"]) -> Weights:
+        return jnp.sum(((points - mean) @ inverse.T) ** 2, axis=1)
 
-    log_densities, squares = jax.vmap(one, out_axes=1)(mixture.mean, mixture.factor)
+    squares = jax.vmap(one, out_axes=1)(mixture.mean, mixture.inverse)
+    log_densities = _t_log_density(squares, num)
     unidentified = np.flatnonzero(is_unidentified)
     determined = np.flatnonzero(~np.array(is_unidentified))
     regression = _t_log_density(jnp.sum((points[:, determined] / REGRESSION_INFLATION) ** 2, axis=1), determined.size)

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from designstudio.core.randomness import make_generator, make_key
-from designstudio.inference.batches import iterate_batches, local_mesh
+from designstudio.inference.batches import choose_batch_size, iterate_batches
 from designstudio.inference.diagnostics import Draws
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.condense import condense
@@ -81,8 +81,7 @@ class Task:
 
     def iterate_batches(self, datasets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Batches of data set indices, each with which of them are not just filling."""
-        num_devices = local_mesh().size
-        size = -(-self.settings.batch_size // num_devices) * num_devices
+        size = choose_batch_size(self.model, self.sampled, self.settings)
         for positions, is_wanted in iterate_batches(len(datasets), size):
             yield datasets[positions], is_wanted
 

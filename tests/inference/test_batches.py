@@ -1,13 +1,19 @@
 """How a batch of data sets is laid out on a device."""
 
 import functools
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from designstudio.inference.batches import _in_chunks
+from designstudio.inference import batches
+from designstudio.inference.batches import _in_chunks, choose_batch_size
+from designstudio.inference.settings import FitSettings
+from designstudio.model.actors import ExactActor
+from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.model import BehaviorModel
 
 NUM, SIZE = 12, 4
 
@@ -37,3 +43,32 @@ def test_an_accelerator_works_on_all_data_sets_at_once(batch, monkeypatch):
     program = str(jax.make_jaxpr(functools.partial(run))(*batch))
     assert "scan" not in program
     assert "cond" not in program
+
+
+class Accelerator:
+    """A device that says how much memory it has, or does not."""
+
+    def __init__(self, num_bytes=None):
+        self._stats = None if num_bytes is None else {"bytes_limit": num_bytes}
+
+    def memory_stats(self):
+        return self._stats
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "num_datasets", "expected"),
+    [(80 * 2**30, 1000, 1600), (80 * 2**30, 30, 100), (2**20, 1000, 100), (None, 100_000, 1600)],
+)
+def test_an_accelerator_gets_as_many_data_sets_as_fit_into_its_memory(monkeypatch, num_bytes, num_datasets, expected):
+    devices = np.array([Accelerator(num_bytes)], dtype=object)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(batches, "local_mesh", lambda: SimpleNamespace(devices=devices, size=1))
+    model = BehaviorModel(ExactActor(get_cost("quadratic")))
+    sampled = SimpleNamespace(weight=np.ones((num_datasets, 1, 1)))
+    assert choose_batch_size(model, sampled, FitSettings()) == expected
+
+
+def test_a_cpu_gets_batches_of_one_size(monkeypatch):
+    model = BehaviorModel(ExactActor(get_cost("quadratic")))
+    sizes = {choose_batch_size(model, SimpleNamespace(weight=np.ones((num, 1, 1))), FitSettings()) for num in (1, 1000)}
+    assert sizes == {FitSettings().batch_size}

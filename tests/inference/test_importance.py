@@ -17,7 +17,7 @@ from designstudio.inference.diagnostics import (
     resample,
 )
 from designstudio.inference.importance import draw_weighted, effective_draws, temper
-from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density, start_mixture
+from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density, prepare_mixture, start_mixture
 from designstudio.inference.settings import FitSettings, ImportanceSettings
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
@@ -141,7 +141,7 @@ def test_the_density_of_the_mixture_is_that_of_its_draws(name, is_unidentified):
     @jax.jit
     def draw(key):
         points = draw_from_mixture(mixture, is_unidentified, num, key=key)
-        return points, mixture_log_density(mixture, is_unidentified, points)
+        return points, mixture_log_density(prepare_mixture(mixture), is_unidentified, points)
 
     points, log_density = map(np.asarray, draw(jax.random.key(12)))
     assert np.isfinite(log_density).all()
@@ -159,7 +159,9 @@ def test_the_density_of_the_mixture_integrates_to_one():
     )
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     points = np.stack(np.meshgrid(middles, middles, indexing="ij"), -1).reshape(-1, 2).astype(np.float32)
-    evaluate = jax.jit(lambda points: mixture_log_density(MIXTURES["three components"], (False, True), points))
+    evaluate = jax.jit(
+        lambda points: mixture_log_density(prepare_mixture(MIXTURES["three components"]), (False, True), points)
+    )
     density = np.exp(np.asarray(evaluate(points), float))
     assert abs(widths @ density.reshape(len(middles), -1) @ widths - 1) < 5e-3
 

@@ -22,6 +22,7 @@ from designstudio.inference.mixture import (
     draw_from_mixture,
     mixture_log_density,
     place_components,
+    prepare_mixture,
     refit_mixture,
 )
 
@@ -134,7 +135,9 @@ def _draw(
     is_unidentified = (False,) * mixture.mean.shape[-1]
     points = draw_from_mixture(mixture, is_unidentified, num_draws, key=key)
     groups = affine.apply(points)
-    log_weight = weigh_groups(particles, hyperprior, groups) - mixture_log_density(mixture, is_unidentified, points)
+    log_weight = weigh_groups(particles, hyperprior, groups) - mixture_log_density(
+        prepare_mixture(mixture), is_unidentified, points
+    )
     return points, jnp.where(jnp.isnan(log_weight), -jnp.inf, log_weight)
 
 

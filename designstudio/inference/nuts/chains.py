@@ -1,7 +1,9 @@
 """Hundreds of chains of NUTS through warm-up and draws, in one loop.
 
 In every turn of the loop each chain takes one step (`designstudio.inference.nuts.turn`), so short trajectories do not wait
-for long ones; only at the end of a *stretch* of draws does everybody wait for the last.
+for long ones; only at the end of a *stretch* of draws does everybody wait for the last. When most have arrived, the few that
+are late go on in a loop of their own, which costs less: one difficult data set does not hold up hundreds of others, and a
+few that are sampled again do not take as long as all.
 
 Warm-up is in windows. In all of them the step size is adapted; after all but the last the mass matrix is, too: the draws of
 all chains of a data set give its posterior's covariance, in whose units the chains go on.
@@ -35,6 +37,8 @@ from designstudio.inference.settings import NutsSettings
 
 # Turns of the loop after which finished draws are put in order.
 NUM_TURNS = 64
+# A loop over few chains is faster than one over all, if only few have something to do: one in so many, at least so many.
+LATE_SHARE, FEWEST_LATE = 8, 8
 # Draws after which chains wait for each other: a few more turns for all, against more memory to go through.
 LONGEST_STRETCH = 250
 
@@ -129,19 +133,8 @@ def run_chains(
         last_turn = state.num_turns + settings.max_mean_steps * stretch.num_draws
         around = Surroundings(lane_data, scale, momenta, local, step_keys, stretch.num_draws, stretch.adapts_step, last_turn)
         lanes = start_lanes(scale.to_units(state.y), state.step, state.num_turns, num_done, settings.max_tree_depth)
-
-        def is_going_on(state: tuple[Lanes, Array]) -> Bool[Array, ""]:
-            return ~jnp.all(around.is_done(state[0]))
-
-        def go_on(state: tuple[Lanes, Array]) -> tuple[Lanes, Array]:
-            lanes, rows = state
-            after, (is_draw, new) = jax.lax.scan(
-                lambda lanes, _: take_turn(lanes, around, evaluate, settings), lanes, length=NUM_TURNS
-            )
-            return after, _merge(rows, lanes.num_done, is_draw, new)
-
         rows = jnp.zeros((length, num_coordinates + NUM_NUMBERS, num_lanes))
-        lanes, rows = jax.lax.while_loop(is_going_on, go_on, (lanes, rows))
+        lanes, rows = _make_draws(lanes, rows, around, evaluate, settings)
         u = rows[:, :num_coordinates]
         y = scale.to_coordinates(u)
         adapted = adapt_scale(state.whitening, u.reshape(length, -1, num_datasets, num_chains), stretch.num_draws)
@@ -169,6 +162,41 @@ def run_chains(
     step_size, last = state.step.size.reshape(num_datasets, num_chains), state.y.T.reshape(starts.shape)
     has_given_up = state.has_given_up.reshape(num_datasets, num_chains)
     return Chains(kept[..., :num_coordinates], numbers, step_size, last, has_given_up, state.whitening)
+
+
+def _make_draws(
+    lanes: Lanes,
+    rows: Float[Array, "draw number lane"],
+    around: Surroundings,
+    evaluate: Evaluate,
+    settings: NutsSettings,
+) -> tuple[Lanes, Float[Array, "draw number lane"]]:
+    """Turns until every chain has made all draws of a stretch: all together, then the few that take longer by themselves."""
+
+    def go_on_while(most: int, lanes: Lanes, rows: Array, around: Surroundings) -> tuple[Lanes, Array]:
+        def is_going_on(state: tuple[Lanes, Array]) -> Bool[Array, ""]:
+            return jnp.sum(~around.is_done(state[0])) > most
+
+        def go_on(state: tuple[Lanes, Array]) -> tuple[Lanes, Array]:
+            lanes, rows = state
+            after, (is_draw, new) = jax.lax.scan(
+                lambda lanes, _: take_turn(lanes, around, evaluate, settings), lanes, length=NUM_TURNS
+            )
+            return after, _merge(rows, lanes.num_done, is_draw, new)
+
+        return jax.lax.while_loop(is_going_on, go_on, (lanes, rows))
+
+    num_lanes = rows.shape[-1]
+    num_late = num_lanes // LATE_SHARE
+    if num_late < FEWEST_LATE:
+        return go_on_while(0, lanes, rows, around)
+    lanes, rows = go_on_while(num_late, lanes, rows, around)
+    late = jnp.argsort(around.is_done(lanes), stable=True)[:num_late]
+    picked, picked_rows = go_on_while(
+        0, jax.tree.map(lambda array: array[..., late], lanes), rows[..., late], around.pick(late)
+    )
+    lanes = jax.tree.map(lambda array, new: array.at[..., late].set(new), lanes, picked)
+    return lanes, rows.at[..., late].set(picked_rows)
 
 
 def _plan(settings: NutsSettings) -> tuple[int, _Stretch]:

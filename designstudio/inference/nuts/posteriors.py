@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from designstudio.inference.coordinates import Start, constrain
-from designstudio.inference.importance import Proposal, WeightedDraws
+from designstudio.inference.importance import PreparedProposal, Proposal, WeightedDraws
 from designstudio.inference.mixture import weighted_moments
 from designstudio.inference.nuts.chains import Chains, run_chains
 from designstudio.inference.nuts.scale import Whitening
@@ -74,14 +74,15 @@ def sample_posteriors(
     }[settings.jumps]
     jumps = None if settings.jumps == "never" else _make_jumps(draws, has_jumps, settings.num_draws)
 
-    def evaluate(data: tuple[Observations, Proposal], y: Float[Array, " coordinate"]) -> tuple[Array, Array]:
+    def evaluate(data: tuple[Observations, PreparedProposal], y: Float[Array, " coordinate"]) -> tuple[Array, Array]:
         log_density, constrained = evaluate_posterior(model, y, data[0], data[1].expected, is_unbounded=True)
         if jumps is None:
             return log_density, jnp.zeros(())
         proposed = data[1].log_density(constrained.z[None])[0]
         return log_density, jax.lax.stop_gradient(log_density - constrained.log_slope - proposed)
 
-    chains = run_chains(evaluate, (observations, proposal), *start, jumps, settings, is_wanted=is_wanted, keys=chain_keys)
+    prepared = jax.vmap(Proposal.prepare)(proposal)
+    chains = run_chains(evaluate, (observations, prepared), *start, jumps, settings, is_wanted=is_wanted, keys=chain_keys)
 
     def find_values(observations: Observations, expected: Start, y: Array) -> dict[str, Array]:
         return jax.vmap(jax.vmap(lambda y: constrain(model, y, observations, expected, is_unbounded=True).values))(y)

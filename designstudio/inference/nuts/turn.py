@@ -111,6 +111,14 @@ class Surroundings(NamedTuple):
         """Which chains have made all draws, or have given up."""
         return (lanes.num_done >= self.num_draws) | (lanes.num_turns >= self.last_turn)
 
+    def pick(self, chosen: Count) -> "Surroundings":
+        """The surroundings of some chains."""
+        data = jax.tree.map(lambda array: array[chosen], self.data)
+        scale, momenta, jumps, last_turn = jax.tree.map(
+            lambda array: array[..., chosen], (self.scale, self.momenta, self.jumps, self.last_turn)
+        )
+        return Surroundings(data, scale, momenta, jumps, self.keys[chosen], self.num_draws, self.adapts_step, last_turn)
+
 
 def start_lanes(u: Vector, step: StepSize, num_turns: Count, num_done: Count, max_depth: int) -> Lanes:
     """Chains that want to know the density where they stand."""
