@@ -138,7 +138,7 @@ def run_chains(
         u = rows[:, :num_coordinates]
         y = scale.to_coordinates(u)
         adapted = adapt_scale(state.whitening, u.reshape(length, -1, num_datasets, num_chains), stretch.num_draws)
-        step = select(stretch.settles_step, settle_step_size(lanes.step), lanes.step)
+        step = select(stretch.settles_step, settle_step_size(lanes.step, num_chains), lanes.step)
         # A chain that has given up goes on from its last draw.
         at = jnp.clip(lanes.num_done, 1, stretch.num_draws) - 1
         last = jnp.where(lanes.num_done > 0, jnp.take_along_axis(y, at[None, None], axis=0)[0], state.y)

@@ -47,7 +47,12 @@ def adapt_step_size(step: StepSize, acceptance: Scalar, target: float) -> StepSi
     return StepSize(log_size, weight * log_size + (1 - weight) * step.log_average, error, num_seen, step.centre)
 
 
-def settle_step_size(step: StepSize) -> StepSize:
-    """Keep what was learnt; nothing if nothing was."""
+def settle_step_size(step: StepSize, num_chains: int) -> StepSize:
+    """Keep what was learnt, the upper median over the chains of a data set; nothing if nothing was.
+
+    They sample the same posterior on the same scale, so one step size suits all. A chain that began where the posterior is
+    steep may have learnt a tiny one, and would crawl ever after.
+    """
     log_size = jnp.where(step.num_seen > 0, step.log_average, step.log_size)
-    return start_step_size(log_size)
+    middle = jnp.sort(log_size.reshape(-1, num_chains), axis=1)[:, num_chains // 2]
+    return start_step_size(jnp.repeat(middle, num_chains))
