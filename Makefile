@@ -60,6 +60,8 @@ screenshots: $(VENV)/.installed-dev browser
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python studies/benchmark/actors.py
 	$(BIN)/python studies/benchmark/fits.py
+	$(BIN)/python studies/benchmark/nuts.py
+	$(BIN)/python studies/benchmark/references.py
 	$(BIN)/python studies/benchmark/evaluations.py
 	$(BIN)/python studies/benchmark/search.py
 	$(BIN)/python studies/benchmark/dashboard.py
@@ -80,10 +82,11 @@ paper: $(VENV)/.installed
 	$(BIN)/python studies/paper/reproduce.py
 	$(BIN)/python studies/paper/side_by_side.py
 
-# Simulation-based calibration of all seven costs, 1,000 data sets each. About half an hour.
+# Simulation-based calibration of all seven costs: 1,000 data sets each, and 500 by NUTS. About half an hour.
 calibration: $(VENV)/.installed
 	for cost in quadratic absolute quadratic_effort asymmetric_quadratic inverted_gaussian linex absolute_effort; do \
-		$(BIN)/designstudio calibrate $$cost --datasets 1000 --out studies/calibration/results || exit 1; done
+		$(BIN)/designstudio calibrate $$cost --datasets 1000 --out studies/calibration/results || exit 1; \
+		$(BIN)/designstudio calibrate $$cost --datasets 500 --method nuts --out studies/calibration/results/nuts || exit 1; done
 	$(BIN)/python studies/calibration/summarize.py
 
 # Sentences that were wrong: what is said now, and what is true. About an hour.

@@ -41,7 +41,7 @@ def fill(text: str) -> str:
         "accuracy": make_accuracy(),
         "throughput": as_markdown(read_rows("actors_throughput.csv")),
         "importance": as_markdown(read_rows("fits_importance.csv")),
-        "latent": as_markdown(read_rows("fits_nuts.csv")),
+        "latent": as_markdown(read_rows("nuts_speed.csv")),
     }
     for name, block in blocks.items():
         pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)

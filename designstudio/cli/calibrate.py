@@ -20,6 +20,7 @@ def calibrate_cost(
     trials: Annotated[int, typer.Option(help="Trials in each condition.")] = 60,
     levels: Annotated[int, typer.Option(help="Uncertainty levels, each with its own sigma.")] = 1,
     fixed: Annotated[list[str] | None, typer.Option(help="A parameter that the fit knows; may be repeated.")] = None,
+    method: Annotated[str, typer.Option(help="How to fit: auto, importance or nuts.")] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for ranks, table and figure.", metavar="DIR")] = None,
     actor: ActorOption = None,
@@ -38,7 +39,7 @@ def calibrate_cost(
     )
 
     check_file(json)
-    request = CalibrateRequest(cost, datasets, trials, levels, tuple(fixed or ()), seed, out, actor, cost_file)
+    request = CalibrateRequest(cost, datasets, trials, levels, tuple(fixed or ()), seed, out, actor, cost_file, method)
     with show_progress(f"Calibrating {cost}") as progress:
         result = run_calibrate(request, progress=progress)
     rows = tabulate_ranks(cost, result.ranks)

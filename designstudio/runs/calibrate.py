@@ -10,6 +10,7 @@ from designstudio.core.progress import ProgressCallback
 from designstudio.core.tables import write_csv
 from designstudio.errors import StudioError
 from designstudio.evaluate.calibration import Calibration, calibrate, quantity_symbols
+from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import score_calibration
 from designstudio.model.actors import load_actor
 from designstudio.model.costs import get_cost
@@ -31,6 +32,7 @@ class CalibrateRequest:
         folder: where ranks, table and figure are written; nowhere if None.
         actor: an actor file; by default the package's own for the cost.
         cost_file: a user's file of costs, which is executed.
+        method: how data sets are fitted: `auto`, `importance` or `nuts`.
     """
 
     cost: str
@@ -42,6 +44,7 @@ class CalibrateRequest:
     folder: Path | None = None
     actor: Path | None = None
     cost_file: Path | None = None
+    method: str = "auto"
 
 
 def run_calibrate(request: CalibrateRequest, *, progress: ProgressCallback | None = None) -> Calibration:
@@ -56,6 +59,7 @@ def run_calibrate(request: CalibrateRequest, *, progress: ProgressCallback | Non
     ):
         if value < least:
             raise StudioError(f"{name} must be at least {least}, but {value} was given.")
+    settings = FitSettings(method=request.method, keeps_log_likelihood=False)
     actor = load_actor(request.cost if request.actor is None else request.actor)
     noise = actor.family.perceptual_noise.name
     model = BehaviorModel(
@@ -65,7 +69,12 @@ def run_calibrate(request: CalibrateRequest, *, progress: ProgressCallback | Non
         fixed=request.fixed,
     )
     result = calibrate(
-        model, num_datasets=request.num_datasets, num_trials=request.num_trials, seed=request.seed, progress=progress
+        model,
+        num_datasets=request.num_datasets,
+        num_trials=request.num_trials,
+        settings=settings,
+        seed=request.seed,
+        progress=progress,
     )
     if request.folder is not None:
         _write_calibration(result, quantity_symbols(model.parameters), request.folder)

@@ -1,17 +1,14 @@
 """How fast and how surely data sets are fitted.
 
-    python studies/benchmark/fits.py [--only nuts,costs,...] [--out studies/benchmark/results]
+    python studies/benchmark/fits.py [--only importance,longer,...] [--out studies/benchmark/results]
 
-Parts: `nuts`, effective draws per second against the paper's method (one latent measurement for each trial, NUTS data set
-by data set; compiled once, and compiled for each data set); `costs`, the time of the costs that are not power laws;
-`importance`, speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and
+Parts: `importance`, speed and quality of importance sampling on confounded and on two-level designs; `longer`, its means and
 standard deviations against a run a hundred times as long; `actors`, posteriors under exact and amortized actors; `compile`,
 cold and warm starts, each in a process of its own; `scale`, time and memory for 50, 200 and 1,000 data sets. Ratios are
-measured in one run. Everything is printed and written as CSV.
+measured in one run. Everything is printed and written as CSV. NUTS has a benchmark of its own, `nuts.py`.
 """
 
 import argparse
-import functools
 import os
 import resource
 import subprocess
@@ -26,7 +23,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from numpyro.infer import MCMC, NUTS
 
 import designstudio as ds
 from designstudio.core.tables import write_csv
@@ -38,7 +34,6 @@ from designstudio.inference.settings import FitSettings, ImportanceSettings
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.model.costs.base import AbstractClosedFormCost
-from designstudio.model.likelihood.generative import behave
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import sort_by_noise
 from designstudio.model.likelihood.packing import pack_trials
@@ -48,7 +43,7 @@ from designstudio.model.simulate import draw_participants, draw_stimuli, label_p
 
 NUM_DATASETS = 100
 # The scale first: its memory is the largest that the process has ever had.
-PARTS = ("scale", "compile", "nuts", "costs", "importance", "longer", "actors")
+PARTS = ("scale", "compile", "importance", "longer", "actors")
 LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
 OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
 LEFT_OUT: set[str] = set()
@@ -68,8 +63,6 @@ def main() -> None:
         return
     parts = {
         "compile": measure_compilation,
-        "nuts": compare_with_latent,
-        "costs": compare_costs,
         "importance": measure_importance,
         "longer": compare_with_longer,
         "scale": measure_scale,
@@ -110,88 +103,6 @@ def time_fit(model: BehaviorModel, trials: xr.Dataset, people: xr.Dataset, setti
     started = time.monotonic()
     posterior = fit_datasets(model, trials, fixed=fixed, settings=settings)
     return time.monotonic() - started, posterior
-
-
-def nuts_settings() -> FitSettings:
-    return FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False)
-
-
-def compare_with_latent(num_sequential: int = 10, num_compiled: int = 3) -> list[dict[str, Any]]:
-    """Effective draws per second: the studio's NUTS, and the paper's method in this repository."""
-    model = BehaviorModel(pick_actor("quadratic"), fixed=("sigma",))
-    people, trials = simulate(model, NUM_DATASETS, 60)
-    seconds, posterior = time_fit(model, trials, people, nuts_settings())
-    ours = posterior["diagnostics"]["ess"].values.sum() / seconds
-    rows = [_latent_row("studio: all data sets at once", NUM_DATASETS, seconds, posterior["diagnostics"], ours, ours)]
-    amortized = BehaviorModel(load_actor("quadratic"), fixed=("sigma",))
-    observations, _ = sort_by_noise(pack_trials(trials, amortized, {"sigma": people["sigma"]}))
-
-    def run(sampler: MCMC, index: int) -> np.ndarray:
-        data = jax.tree.map(lambda array: jnp.asarray(array[index]), observations)
-        sampler.run(jax.random.key(index), data)
-        draws = sampler.get_samples(group_by_chain=True)
-        check = check_chains({name: np.asarray(draws[name])[None] for name in amortized.free})
-        return np.array([check.ess[0], check.rhat[0]])
-
-    def build() -> MCMC:
-        kernel = NUTS(functools.partial(behave, amortized, likelihood="latent"))
-        counts = {"num_warmup": 500, "num_samples": 500, "num_chains": 4}
-        return MCMC(kernel, **counts, chain_method="vectorized", progress_bar=False, jit_model_args=True)
-
-    sampler = build()
-    run(sampler, 0)
-    for label, count, fresh in (
-        ("latent, one after the other, compiled once", num_sequential, False),
-        ("latent, compiled for each data set", num_compiled, True),
-    ):
-        started, checks = time.monotonic(), []
-        for i in range(count):
-            if fresh:
-                jax.clear_caches()
-                sampler = build()
-            checks.append(run(sampler, i))
-        seconds = time.monotonic() - started
-        ess, rhat = np.array(checks).T
-        diagnostics = xr.Dataset({"ess": ("dataset", ess), "rhat": ("dataset", rhat)})
-        rows.append(_latent_row(label, count, seconds, diagnostics, ess.sum() / seconds, ours))
-    return rows
-
-
-def _latent_row(label: str, count: int, seconds: float, diagnostics: Any, rate: float, ours: float) -> dict[str, Any]:
-    return {
-        "method": label,
-        "data sets": count,
-        "seconds a data set": f"{seconds / count:.3f}",
-        "median of smallest effective draws": f"{np.median(diagnostics['ess']):.0f}",
-        "largest R-hat": f"{np.max(diagnostics['rhat'].values):.3f}",
-        "effective draws a second": f"{rate:.0f}",
-        "studio is faster by": f"{ours / rate:.1f}",
-    }
-
-
-def compare_costs() -> list[dict[str, Any]]:
-    """Time of NUTS and of importance sampling for every kind of cost, sigma fixed, 60 trials."""
-    rows: list[dict[str, Any]] = []
-    reference = 0.0
-    for name in ("quadratic", *(cost for cost in OTHER_COSTS if cost not in LEFT_OUT)):
-        model = BehaviorModel(pick_actor(name), fixed=("sigma",))
-        people, trials = simulate(model, NUM_DATASETS, 60)
-        seconds, posterior = time_fit(model, trials, people, nuts_settings())
-        reference = reference or seconds
-        diagnostics = posterior["diagnostics"]
-        rows.append(
-            {
-                "cost": name,
-                "seconds": f"{seconds:.1f}",
-                "times quadratic": f"{seconds / reference:.1f}",
-                "median of smallest effective draws": f"{np.median(diagnostics['ess']):.0f}",
-                "largest R-hat": f"{np.max(diagnostics['rhat'].values):.3f}",
-                "fitted again": int(np.sum(diagnostics["stage"].values != "nuts")),
-                "failed": int((~diagnostics["is_good"].values).sum()),
-            }
-        )
-        print("costs", rows[-1], flush=True)
-    return rows
 
 
 def importance_cases() -> list[tuple[str, str, BehaviorModel, dict[str, Any] | None, int]]:
@@ -301,7 +212,7 @@ def time_first_draw(name: str) -> None:
 def measure_compilation() -> list[dict[str, Any]]:
     """Seconds to the first draws with an empty and with a filled compilation cache."""
     rows = []
-    for name in ("quadratic:importance", "quadratic:nuts", "inverted_gaussian:importance"):
+    for name in ("quadratic:importance", "inverted_gaussian:importance"):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": folder}
             command = [sys.executable, __file__, "--first-draw", name]
