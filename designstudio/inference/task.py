@@ -67,12 +67,17 @@ class Task:
         """Samplers see every trial, or a few nodes in place of many with the same stimulus."""
         sampled = condense(observations)
         is_condensed = sampled is not observations
-        num_trials = float(np.max(np.sum(observations.moments.count, axis=-1)))
+        num_trials = _count_trials(observations)
         # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.
         if is_condensed and num_trials > settings.many_trials:
             model = model.change(is_careful=True)
         is_exact = model.fast_rule == model.rule and not is_condensed
         return cls(model, observations, sampled, is_exact, numbers, settings, seed)
+
+    @property
+    def num_trials(self) -> float:
+        """Of the data set that has most."""
+        return _count_trials(self.observations)
 
     @property
     def sees_trials(self) -> bool:
@@ -93,6 +98,10 @@ class Task:
     def make_generators(self, chosen: np.ndarray, stage: str) -> list[np.random.Generator]:
         """One generator for each data set and stage, for what is drawn on the host."""
         return [make_generator(self.seed, stage, int(number)) for number in self.numbers[chosen]]
+
+
+def _count_trials(observations: Observations) -> float:
+    return float(np.max(np.sum(observations.moments.count, axis=-1)))
 
 
 def pick(observations: Observations, chosen: np.ndarray) -> Observations:

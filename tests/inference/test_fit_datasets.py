@@ -15,6 +15,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.posterior import count_failures, load_posterior, save_posterior
 from designstudio.inference.settings import FitSettings
+from designstudio.inference.stages import predict_correction
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -121,6 +122,21 @@ def test_draws_of_the_fast_rule_are_brought_to_the_careful_one():
         assert not np.array_equal(before, after)
         shift = (after.mean(("chain", "draw")) - before.mean(("chain", "draw"))) / before.std(("chain", "draw"))
         assert float(np.abs(shift).max()) < 0.2
+
+
+def test_what_a_fast_likelihood_leaves_out_is_predicted_where_it_is_smooth():
+    rng = np.random.default_rng(0)
+    draws = {"one": rng.lognormal(size=(2, 4, 500)), "two": rng.normal(size=(2, 4, 500, 2))}
+    x, y = np.log(draws["one"]), draws["two"][..., 1]
+    smooth = 0.3 + 0.2 * x - 0.1 * x * y + 0.05 * y**2
+    # The second data set's is noise, which no regression tells.
+    truth = np.stack([smooth[0], smooth[1] + rng.normal(size=(4, 500))])
+    predicted, left = predict_correction(draws, truth[:, :, ::10], 10)
+    np.testing.assert_allclose(predicted[0], truth[0], atol=1e-6)
+    assert left[0] < 1e-6
+    assert left[1] == pytest.approx(1.0, abs=0.2)
+    # Where all were computed there is nothing to predict.
+    assert np.isinf(predict_correction(draws, truth, 1)[1]).all()
 
 
 def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
