@@ -3,8 +3,7 @@
     python studies/paper/reproduce.py [--only tables,examples,actors,disentangling,costs] [--smoke] [--out FOLDER]
 
 Each part reads the study files next to this script and writes small results beside them; `side_by_side.py` puts them next to
-the paper's numbers in README. `--smoke` runs everything with few data sets, two variants of each study, and a model
-comparison of two costs.
+the paper's numbers in README. `--smoke` runs everything with few data sets and leaves the model comparison at two costs.
 """
 
 import argparse
@@ -85,7 +84,7 @@ def make_tables(out: Path, is_smoke: bool) -> None:
     """Mean squared errors over 100 data sets: with nothing, the cost or the prior fixed; both actors; both presets."""
     for name, variants in VARIANTS.items():
         study = load(name, is_smoke)
-        runs = [(fixed, "amortized", study.fidelity) for fixed in variants[: 2 if is_smoke else None]]
+        runs = [(fixed, "amortized", study.fidelity) for fixed in variants]
         if name in ("quadratic", "quadratic_effort"):
             # Only closed-form actions are cheap enough; the other actors are compared in the benchmark.
             runs += [("", "exact", fidelity) for fidelity in ((study.fidelity,) if is_smoke else (study.fidelity, "paper"))]

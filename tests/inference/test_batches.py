@@ -68,7 +68,7 @@ def test_an_accelerator_gets_as_many_data_sets_as_fit_into_its_memory(monkeypatc
     assert choose_batch_size(model, sampled, FitSettings()) == expected
 
 
-def test_a_cpu_gets_batches_of_one_size(monkeypatch):
+def test_a_cpu_gets_batches_of_one_size():
     model = BehaviorModel(ExactActor(get_cost("quadratic")))
     sizes = {choose_batch_size(model, SimpleNamespace(weight=np.ones((num, 1, 1))), FitSettings()) for num in (1, 1000)}
     assert sizes == {FitSettings().batch_size}

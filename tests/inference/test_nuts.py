@@ -92,6 +92,8 @@ def test_step_sizes_and_scales_are_adapted():
     np.testing.assert_allclose(ratio.mean(0), np.eye(NUM_COORDINATES), atol=0.15)
     assert 0.78 < chains.numbers.acceptance.mean() < 0.95
     assert 0.5 < np.median(chains.step_size) < 1.4
+    # One that suits all chains of a data set: a chain that began badly does not crawl.
+    assert not np.ptp(chains.step_size, axis=1).any()
 
 
 def test_trajectories_are_trees_that_turn():
