@@ -47,6 +47,10 @@ PARTS = ("scale", "compile", "importance", "longer", "actors")
 LEVELS = {"0.1 / 0.2": (0.1, 0.2), "0.05 / 0.3": (0.05, 0.3)}
 OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
 LEFT_OUT: set[str] = set()
+FIRST_DRAWS = (
+    *(f"{cost}:importance" for cost in ("quadratic", "inverted_gaussian")),
+    *(f"{cost}:nuts" for cost in ("quadratic", "quadratic_effort", "inverted_gaussian", "linex")),
+)
 
 
 def main() -> None:
@@ -201,18 +205,17 @@ def _flat(array: np.ndarray) -> np.ndarray:
 def time_first_draw(name: str) -> None:
     """Print the seconds from calling a fit to having its draws, in this process."""
     cost, method = name.split(":")
-    model = BehaviorModel(pick_actor(cost), fixed=("sigma",))
-    people, trials = simulate(model, NUM_DATASETS, 60)
-    settings = FitSettings(method=method, num_draws=500, keeps_log_likelihood=False)
+    model = BehaviorModel(pick_actor(cost), num_conditions=2, per_condition=("sigma",))
+    _, trials = simulate(model, NUM_DATASETS, 45)
     started = time.monotonic()
-    fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
+    fit_datasets(model, trials, settings=FitSettings(method=method, num_draws=500, keeps_log_likelihood=False))
     print(time.monotonic() - started)
 
 
 def measure_compilation() -> list[dict[str, Any]]:
-    """Seconds to the first draws with an empty and with a filled compilation cache."""
+    """Seconds to the first draws, two levels and everything free, with an empty and with a filled compilation cache."""
     rows = []
-    for name in ("quadratic:importance", "inverted_gaussian:importance"):
+    for name in FIRST_DRAWS:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": folder}
             command = [sys.executable, __file__, "--first-draw", name]

@@ -1,20 +1,15 @@
 """What `nuts` gains over other ways to run NUTS, and where it can be trusted.
 
-    python studies/benchmark/nuts.py [--only speed,quality,trials,compile] [--out studies/benchmark/results]
+    python studies/benchmark/nuts.py [--only speed,quality,trials] [--out studies/benchmark/results]
 
 Parts: `speed`, effective draws a second of the studio's NUTS, of numpyro's under vmap on the same density from the same
 starts, and of the paper's method (one latent measurement for each trial, data set by data set), all in one run; `quality`,
 confounded designs with jumps and identified ones without, and how far importance sampling is from them; `trials`, ten
-subjects with 400 and with 4,000 trials of continuous stimuli under all seven costs, compilation included; `compile`, seconds
-from calling a fit to its draws, with an empty and with a filled compilation cache, each in a process of its own.
+subjects with 400 and with 4,000 trials of continuous stimuli under all seven costs, compilation included.
 """
 
 import argparse
 import functools
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,8 +44,6 @@ LEVELS = {"one level": (0.2,), "two levels": (0.1, 0.3)}
 OWN = {"beta": 0.9, "alpha": 0.6, "gamma": 2.5}
 NUM_TRIALS = 90
 NUM_SUBJECTS, FEW_TRIALS, MANY_TRIALS = 10, 400, 4000
-# A fit whose program is large: two levels, everything free.
-FIRST_FITS = {"quadratic": 1, "quadratic_effort": 2, "inverted_gaussian": 2, "linex": 2, "absolute_effort": 2}
 
 
 def main() -> None:
@@ -59,17 +52,12 @@ def main() -> None:
         "speed": measure_speed,
         "quality": measure_quality,
         "trials": measure_trials,
-        "compile": measure_compilation,
     }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(parts))
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
-    parser.add_argument("--first-fit", metavar="COST", help="used by the part `compile`")
     arguments = parser.parse_args()
     ds.configure()
-    if arguments.first_fit:
-        time_first_fit(arguments.first_fit)
-        return
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.only.split(","):
         write_csv(arguments.out / f"nuts_{name}.csv", parts[name]())
@@ -287,32 +275,6 @@ def measure_trials() -> list[dict[str, Any]]:
         print("trials", row, flush=True)
         rows.append(row)
     print("trials: all seven costs", {f"{num:,}": f"{seconds:.0f} s" for num, seconds in totals.items()}, flush=True)
-    return rows
-
-
-def time_first_fit(cost: str) -> None:
-    """Print the seconds from calling a fit to having its draws, in this process."""
-    num_levels = FIRST_FITS[cost]
-    model = BehaviorModel(pick_actor(cost), num_conditions=num_levels, per_condition=("sigma",))
-    _, trials = simulate(model, NUM_DATASETS, 45)
-    started = time.monotonic()
-    fit_datasets(model, trials, settings=nuts_settings())
-    print(time.monotonic() - started)
-
-
-def measure_compilation() -> list[dict[str, Any]]:
-    """Seconds of the first fit of a process, everything free, with an empty and with a filled compilation cache."""
-    rows = []
-    for cost, num_levels in FIRST_FITS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": folder}
-            command = [sys.executable, __file__, "--first-fit", cost]
-            cold, cached = (
-                float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
-                for _ in range(2)
-            )
-        rows.append({"cost": cost, "levels": num_levels, "seconds, cold": f"{cold:.1f}", "seconds, cached": f"{cached:.1f}"})
-        print("compile", rows[-1], flush=True)
     return rows
 
 
