@@ -41,6 +41,14 @@ def fit(
     min_trials: Annotated[int, typer.Option(help="Subjects with fewer trials are left out.")] = 10,
     draw: Annotated[int, typer.Option(help="Subjects whose predictions are drawn.")] = 6,
     pool: Annotated[bool, typer.Option("--pool", help="Also pool the subjects partially.")] = False,
+    lapses: Annotated[
+        str,
+        typer.Option(
+            help="Responses that have nothing to do with their stimulus: free (their share is estimated), off, or a known "
+            "share such as 0.02.",
+            metavar="free|off|SHARE",
+        ),
+    ] = "free",
     method: Annotated[str, typer.Option(help="auto, importance or nuts.")] = "auto",
     draws: Annotated[int, typer.Option(help="Posterior draws of each of four chains.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
@@ -76,6 +84,7 @@ def fit(
             pools=pool,
             settings=FitSettings(method=method, num_draws=draws),
             seed=seed,
+            lapses=_read_lapses(lapses),
             actors=_read_actors(actor or []),
         ),
         chooses_conditions=per_condition is None,
@@ -97,6 +106,13 @@ def fit(
 def _list_costs(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     return tuple(available_costs()) if names == [ALL] else tuple(names)
+
+
+def _read_lapses(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _read_actors(paths: list[Path]) -> dict[str, Path]:

@@ -48,6 +48,7 @@ def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
             "per_condition": list(fit.request.per_condition),
             "priors": {cost: json.loads(tree.attrs["priors"]) for cost, tree in fit.posteriors.items()},
             "pools": fit.request.pools,
+            "lapses": fit.request.lapses,
             "seed": fit.request.seed,
         },
         "versions": json.loads(first.attrs["versions"]),

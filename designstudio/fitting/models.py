@@ -12,6 +12,7 @@ from designstudio.fitting.units import convert_fixed, convert_prior
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor, zoo_paths
 from designstudio.model.costs import get_cost
 from designstudio.model.costs.base import AbstractClosedFormCost
+from designstudio.model.likelihood.lapses import FREE_LAPSES, LAPSE_RATE, NO_LAPSES, check_lapses
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors, check_prior_in_box, check_within
 from designstudio.model.priors import Constant
@@ -50,7 +51,9 @@ def check_request(request: FitRequest, trials: xr.Dataset) -> None:
     repeated = [cost for cost in request.costs if request.costs.count(cost) > 1]
     if repeated:
         raise StudioError(f"The cost {repeated[0]!r} was named twice: name each once.")
+    check_lapses(request.lapses)
     names = list(dict.fromkeys(p.name for cost in request.costs for p in get_cost(cost).all_parameters))
+    names += [LAPSE_RATE.name] if request.lapses == FREE_LAPSES else []
     for name in (*request.fixed, *request.per_condition, *request.priors):
         if name not in names:
             raise UnknownNameError("parameter", name, names)
@@ -67,7 +70,7 @@ def check_request(request: FitRequest, trials: xr.Dataset) -> None:
 
 def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scale) -> CostModel:
     actor = find_actor(cost, request)
-    parameters = {parameter.name: parameter for parameter in actor.cost.all_parameters}
+    parameters = {parameter.name: parameter for parameter in (*actor.cost.all_parameters, LAPSE_RATE)}
     priors = {
         name: convert_prior(prior, parameters[name], scale) if request.on_data_scale else prior
         for name, prior in request.priors.items()
@@ -86,12 +89,16 @@ def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scal
     for name, values in fixed.items():
         numbers = values.values[np.isfinite(values.values)]
         check_within(f"The fixed {name}", numbers, parameters[name].support, excludes_zero=True)
+    has_lapses, is_known = request.lapses != NO_LAPSES, isinstance(request.lapses, int | float)
+    if is_known:
+        fixed[LAPSE_RATE.name] = convert_fixed(float(request.lapses), LAPSE_RATE, trials, scale)
     model = BehaviorModel(
         actor,
         num_conditions=trials.sizes["condition"],
         per_condition=tuple(name for name in request.per_condition if name in parameters),
         fixed=tuple(fixed),
-        priors=analysis_priors(actor.cost.all_parameters).replace(**priors),
+        priors=analysis_priors((*actor.cost.all_parameters, *((LAPSE_RATE,) if has_lapses else ()))).replace(**priors),
+        has_lapses=has_lapses,
     )
     return CostModel(model, fixed)
 

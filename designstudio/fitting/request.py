@@ -11,6 +11,7 @@ import xarray as xr
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import PAPER_COST_NAMES
+from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES, Lapses
 from designstudio.model.priors import AbstractPrior, read_prior_record, record_prior
 
 FixedValue = float | xr.DataArray
@@ -30,6 +31,8 @@ class FitRequest:
         pools: whether subjects are also pooled partially.
         settings: how carefully. pooling: how carefully subjects are pooled.
         seed: of all random numbers.
+        lapses: whether some responses may have nothing to do with their stimulus: `free` (their share is estimated), `off`,
+            or a known share. See `designstudio.model.likelihood.lapses`.
         actors: files of trained actors, for costs whose actor does not come with the package.
     """
 
@@ -42,6 +45,7 @@ class FitRequest:
     settings: FitSettings = dataclasses.field(default_factory=FitSettings)
     pooling: PoolingSettings = dataclasses.field(default_factory=PoolingSettings)
     seed: int = 1
+    lapses: Lapses = FREE_LAPSES
     actors: Mapping[str, Path] = dataclasses.field(default_factory=dict)
 
 
@@ -57,6 +61,7 @@ def request_as_dict(request: FitRequest) -> dict[str, Any]:
         "settings": request.settings.as_dict(),
         "pooling": request.pooling.as_dict(),
         "seed": request.seed,
+        "lapses": request.lapses,
         "actors": {cost: str(Path(path).resolve()) for cost, path in request.actors.items()},
     }
 
@@ -74,6 +79,8 @@ def request_from_dict(record: Mapping[str, Any]) -> FitRequest:
         # Older requests do not say how subjects were pooled: there was one way.
         pooling=PoolingSettings(**record.get("pooling", {})),
         seed=record["seed"],
+        # Older requests knew no lapses.
+        lapses=record.get("lapses", NO_LAPSES),
         actors={cost: Path(path) for cost, path in record["actors"].items()},
     )
 

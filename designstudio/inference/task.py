@@ -16,6 +16,7 @@ from designstudio.inference.batches import choose_batch_size, iterate_batches
 from designstudio.inference.diagnostics import Draws
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.condense import condense
+from designstudio.model.likelihood.lapses import MOST_TRIALS, lay_out_ranges
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials
 from designstudio.model.likelihood.ranges import summarize_ranges
@@ -53,6 +54,8 @@ class Task:
         if model.is_linear:
             # The same shape for every number of trials, so that designs share one program.
             return cls(model, observations, drop_trials(observations), True, numbers, settings, seed)
+        if model.has_lapses and (model.is_straight or observations.weight.shape[-1] > settings.num_ranges):
+            return cls._prepare_lapses(model, observations, numbers, settings, seed)
         if settings.sees_ranges:
             return cls(model, observations, summarize_ranges(observations, FEW_RANGES), True, numbers, settings, seed)
         if observations.weight.shape[-1] <= settings.num_ranges:
@@ -61,11 +64,22 @@ class Task:
         return cls(model, observations, ranges, False, numbers, settings, seed)
 
     @classmethod
+    def _prepare_lapses(
+        cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
+    ) -> "Task":
+        """Samplers see trials within ranges: a mixture has no sufficient statistics."""
+        is_whole = _count_trials(observations) <= MOST_TRIALS
+        is_exact = model.is_straight and is_whole
+        num_ranges = 1 if is_exact else FEW_RANGES if settings.sees_ranges else settings.num_ranges
+        sampled = lay_out_ranges(observations, num_ranges)
+        return cls(model, observations, sampled, is_exact or settings.sees_ranges, numbers, settings, seed)
+
+    @classmethod
     def prepare_trials(
         cls, model: BehaviorModel, observations: Observations, numbers: np.ndarray, settings: FitSettings, seed: int
     ) -> "Task":
         """Samplers see every trial, or a few nodes in place of many with the same stimulus."""
-        sampled = condense(observations)
+        sampled = observations if model.has_lapses else condense(observations)
         is_condensed = sampled is not observations
         num_trials = _count_trials(observations)
         # What a fast rule leaves out adds up over trials; with a few nodes in place of many of them it saves little.

@@ -142,6 +142,7 @@ def _write_command(fit: FitRequest, request: FitDataRequest, fixed: Mapping[str,
     command += ["--unit", request.unit] if request.unit is not None else []
     command += ["--min-trials", str(request.min_trials), "--method", fit.settings.method]
     command += ["--draws", str(fit.settings.num_draws), "--seed", str(fit.seed)]
+    command += ["--lapses", str(fit.lapses)]
     command += ["--pool"] if fit.pools else []
     command += ["--draw", str(request.num_drawn)]
     command += [part for path in fit.actors.values() for part in ("--actor", name_from(path, folder))]

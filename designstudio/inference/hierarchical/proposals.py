@@ -21,6 +21,7 @@ from designstudio.inference.importance import Evaluated, Proposal, draw_weighted
 from designstudio.inference.mixture import Mixture, start_mixture
 from designstudio.inference.settings import ImportanceSettings
 from designstudio.model.likelihood.condense import condense
+from designstudio.model.likelihood.lapses import lay_out_ranges
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, drop_trials, sort_by_noise
 from designstudio.model.likelihood.packing import pack_trials
@@ -31,6 +32,8 @@ AnyArray = Any
 LEARNING = ImportanceSettings(num_rounds=2, num_blocks=2, block_size=1000)
 # Particles that are computed at once.
 BLOCK = 500
+# Of stimuli in each condition, where trials may be lapses.
+NUM_RANGES = 16
 
 
 class Part(eqx.Module):
@@ -67,7 +70,10 @@ def make_part(
     packed = pack_trials(subjects.take_trials(trials), narrow, subjects.take_fixed(fixed))
     observations, order = sort_by_noise(packed)
     # A few nodes in place of thousands of trials are off by hundredths of a nat, of which a group sees nothing.
-    seen = drop_trials(observations) if model.is_linear else condense(observations)
+    if model.has_lapses:
+        seen = lay_out_ranges(observations, NUM_RANGES)
+    else:
+        seen = drop_trials(observations) if model.is_linear else condense(observations)
     own, number = list_entries(narrow), {(entry.name, entry.condition): k for k, entry in enumerate(entries)}
     conditions = np.take_along_axis(subjects.conditions, order, axis=1)
 

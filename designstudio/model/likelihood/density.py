@@ -32,8 +32,9 @@ from designstudio.model.gauss_hermite import gauss_hermite, half_gauss_hermite
 Scalar = Float[Array, ""]
 Policy = Callable[[Scalar], Scalar]
 
-# The measurement noise is practically never further out than this many standard deviations.
-FARTHEST_CENTRE = 7.0
+# Newton steps end within this many standard deviations of the measurement noise: far beyond any response that is not a slip,
+# and near enough for 32-bit numbers.
+FARTHEST_CENTRE = 40.0
 # Where a side's scale is taken, in units of that scale.
 SIDE_REACH = 2.0
 # How often the scales of the sides are improved.

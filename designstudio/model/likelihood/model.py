@@ -5,6 +5,8 @@ value that comes with the data (measured beforehand). Values of the free paramet
 parameter, one number for each condition otherwise. Everything here is for one data set; vmap for many.
 """
 
+from typing import cast
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,12 +17,14 @@ from designstudio.model.actors.base import AbstractActor
 from designstudio.model.family import Family
 from designstudio.model.gauss_hermite import gauss_hermite
 from designstudio.model.likelihood.density import LOG_TWO_PI, QuadratureRule
+from designstudio.model.likelihood.lapses import LAPSE_RATE, mix_lapses
 from designstudio.model.likelihood.observations import Moments, Observations
 from designstudio.model.parameters import Parameter, analysis_priors
 from designstudio.model.priors import AbstractPrior, PriorSet
 
 Values = dict[str, Float[Array, "..."]]
 Scalar = Float[Array, ""]
+Responses = tuple[Float[Array, " range"], Float[Array, " range"], Float[Array, " range"]]
 # Nodes over the measurement noise for the moments of responses.
 NUM_RANGE_NODES = 3
 
@@ -33,6 +37,7 @@ class BehaviorModel(eqx.Module):
     per_condition: tuple[str, ...] = eqx.field(static=True)
     fixed: tuple[str, ...] = eqx.field(static=True)
     is_careful: bool = eqx.field(static=True)
+    has_lapses: bool = eqx.field(static=True)
     _priors: tuple[tuple[str, AbstractPrior], ...] = eqx.field(static=True)
 
     def __init__(
@@ -44,6 +49,7 @@ class BehaviorModel(eqx.Module):
         fixed: tuple[str, ...] | list[str] = (),
         priors: PriorSet | None = None,
         is_careful: bool = False,
+        has_lapses: bool = False,
     ) -> None:
         """Build a model.
 
@@ -54,11 +60,13 @@ class BehaviorModel(eqx.Module):
             fixed: parameters whose values come with the data.
             priors: what the fit assumes; by default the paper's. Truncated to where the actor was trained.
             is_careful: whether posteriors are explored by the careful rule of the likelihood from the beginning.
+            has_lapses: whether some responses may have nothing to do with their stimulus; their share is a parameter.
 
         Raises:
             StudioError: if a name is unknown, a parameter is both fixed and per condition, or nothing is free.
         """
-        names = [parameter.name for parameter in actor.parameters]
+        parameters = (*actor.parameters, *((LAPSE_RATE,) if has_lapses else ()))
+        names = [parameter.name for parameter in parameters]
         for name in (*per_condition, *fixed):
             if name not in names:
                 raise UnknownNameError("parameter", name, names)
@@ -67,13 +75,16 @@ class BehaviorModel(eqx.Module):
             raise StudioError(f"Parameter {both[0]!r} cannot be both fixed and per condition; name it once.")
         if num_conditions < 1:
             raise StudioError(f"A model needs at least 1 condition, but {num_conditions} was given.")
-        if set(fixed) == set(names):
+        if set(fixed) >= {parameter.name for parameter in actor.parameters}:
             raise StudioError(f"All of {', '.join(names)} are fixed: leave at least one parameter free.")
-        chosen = analysis_priors(actor.parameters) if priors is None else priors
-        missing = [name for name in names if name not in chosen]
+        if LAPSE_RATE.name in per_condition:
+            raise StudioError(f"The {LAPSE_RATE.meaning} is shared by all conditions: name another parameter.")
+        chosen = PriorSet({**analysis_priors(parameters), **({} if priors is None else priors)})
+        missing = [name for name in names if priors is not None and name not in priors and name != LAPSE_RATE.name]
         if missing:
             raise StudioError(f"The priors have none for {missing[0]!r}; this model needs: {', '.join(names)}.")
         self.actor = actor
+        self.has_lapses = has_lapses
         self.num_conditions = num_conditions
         self.is_careful = is_careful
         # With one condition, "per condition" and "shared" are the same: keep one name for it.
@@ -84,7 +95,7 @@ class BehaviorModel(eqx.Module):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters of the model, free and fixed."""
-        return self.actor.parameters
+        return (*self.actor.parameters, *((LAPSE_RATE,) if self.has_lapses else ()))
 
     @property
     def family(self) -> Family:
@@ -133,6 +144,8 @@ class BehaviorModel(eqx.Module):
         participants = self.broadcast_to_conditions(values, observations.fixed)
         if self.is_linear:
             return jnp.sum(jax.vmap(self._regression_log_likelihood)(participants, observations.moments))
+        if self.has_lapses and observations.ranges is not None:
+            return jnp.sum(jax.vmap(self._contaminated_log_likelihood)(participants, observations))
         if observations.ranges is not None:
             return jnp.sum(jax.vmap(self._ranges_log_likelihood)(participants, observations.ranges))
         pointwise = self.pointwise_log_likelihood(values, observations, is_fast=is_fast)
@@ -147,9 +160,7 @@ class BehaviorModel(eqx.Module):
         participants = self.broadcast_to_conditions(values, observations.fixed)
         rule = self.fast_rule if is_fast else self.rule
 
-        def one_condition(
-            participant: Values, x: Float[Array, " trial"], y: Float[Array, " trial"]
-        ) -> Float[Array, " trial"]:
+        def one_condition(participant: Values, data: Observations) -> Float[Array, " trial"]:
             policy, scale = self.actor.policy(participant), self.family.response.noise_scale(participant)
             measure, log_density = self.family.perception.measure, self.family.likelihood.log_density
 
@@ -159,9 +170,10 @@ class BehaviorModel(eqx.Module):
 
                 return log_density(act, response, participant, scale, rule=rule)
 
-            return jax.vmap(one_trial)(x, y)
+            usual = jax.vmap(one_trial)(data.stimulus, data.response)
+            return mix_lapses(usual, participant[LAPSE_RATE.name], data.log_broad) if self.has_lapses else usual
 
-        return jax.vmap(one_condition)(participants, observations.stimulus, observations.response)
+        return jax.vmap(one_condition)(participants, observations)
 
     @property
     def rule(self) -> QuadratureRule:
@@ -182,12 +194,18 @@ class BehaviorModel(eqx.Module):
             fixed=self.fixed,
             priors=analysis_priors(self.parameters).replace(**self.priors),
             is_careful=self.is_careful if is_careful is None else is_careful,
+            has_lapses=self.has_lapses,
         )
 
     @property
-    def is_linear(self) -> bool:
-        """Whether responses are exactly a linear function of stimuli plus Gaussian noise, on their scales."""
+    def is_straight(self) -> bool:
+        """Whether responses are a linear function of stimuli plus Gaussian noise, on their scales, but for lapses."""
         return self.rule.is_exact and self.family.likelihood.is_gaussian
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether a regression tells all that a condition's trials do."""
+        return self.is_straight and not self.has_lapses
 
     def _regression_log_likelihood(self, participant: Values, moments: Moments) -> Float[Array, ""]:
         """Log likelihood of one condition from its regression."""
@@ -199,6 +217,27 @@ class BehaviorModel(eqx.Module):
 
     def _ranges_log_likelihood(self, participant: Values, ranges: Moments) -> Float[Array, " range"]:
         """Log likelihood of the ranges of one condition, with Gaussian responses that have the moments of the true ones."""
+        return _gaussian_log_likelihood(ranges, *self._describe_ranges(participant, ranges))
+
+    def _contaminated_log_likelihood(self, participant: Values, data: Observations) -> Scalar:
+        """The same of one condition with lapses, trial by trial; see `designstudio.model.likelihood.lapses`."""
+        ranges = cast(Moments, data.ranges)
+        describe = self._describe_lines if self.is_straight else self._describe_ranges
+        mean, slope, variance = (array[:, None] for array in describe(participant, ranges))
+        x, y = (array.reshape(len(ranges.mean_x), -1) for array in (data.stimulus, data.response))
+        residual = y - mean - slope * (x - ranges.mean_x[:, None])
+        usual = -(LOG_TWO_PI + jnp.log(variance) + residual**2 / variance) / 2
+        return mix_lapses(usual, participant[LAPSE_RATE.name], data.log_broad).ravel() @ data.weight
+
+    def _describe_lines(self, participant: Values, ranges: Moments) -> Responses:
+        """Mean, slope and variance of the responses in each range, under a linear policy."""
+        policy, family = self.actor.policy(participant), self.family
+        mean, slope = jax.vmap(lambda x: jax.jvp(policy, (x,), (jnp.ones_like(x),)))(ranges.mean_x)
+        noise = family.perception.noise_scale(participant), family.response.noise_scale(participant)
+        return mean, slope, (slope * noise[0]) ** 2 + noise[1] ** 2
+
+    def _describe_ranges(self, participant: Values, ranges: Moments) -> Responses:
+        """The same under a policy that bends."""
         policy, family = self.actor.policy(participant), self.family
         nodes, shares = (jnp.asarray(array, jnp.float32) for array in gauss_hermite(NUM_RANGE_NODES))
 
@@ -214,7 +253,7 @@ class BehaviorModel(eqx.Module):
         offsets = actions - actions[NUM_RANGE_NODES // 2]
         spread = shares @ offsets**2 - (shares @ offsets) ** 2
         variance = spread + family.response.noise_scale(participant) ** 2
-        return _gaussian_log_likelihood(ranges, mean, tilt / family.perception.noise_scale(participant), variance)
+        return mean, tilt / family.perception.noise_scale(participant), variance
 
 
 def _gaussian_log_likelihood(

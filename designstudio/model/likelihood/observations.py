@@ -53,6 +53,7 @@ class Observations(eqx.Module):
         ranges: regressions of short ranges of stimuli, if they stand for all trials; see
             `designstudio.model.likelihood.ranges`.
         fixed: values of the fixed parameters, one for each condition.
+        log_broad: log density of a lapse, where the model has lapses; see `designstudio.model.likelihood.lapses`.
     """
 
     stimulus: Float[AnyArray, "*set condition trial"]
@@ -61,6 +62,7 @@ class Observations(eqx.Module):
     moments: Moments
     fixed: dict[str, Float[AnyArray, "*set condition"]]
     ranges: Moments | None = None
+    log_broad: Float[AnyArray, "*set condition"] | None = None
 
     @property
     def is_present(self) -> Bool[AnyArray, "*set condition trial"]:

@@ -16,6 +16,7 @@ import xarray as xr
 from jaxtyping import ArrayLike, Float
 
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError, UnknownNameError
+from designstudio.model.likelihood.lapses import prepare_lapses
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, observe
 from designstudio.model.parameters import Parameter, check_within
@@ -78,7 +79,8 @@ def pack_trials(trials: xr.Dataset, model: BehaviorModel, fixed: Mapping[str, Fi
     stimulus = model.family.perception.encode(trials["stimulus"].values[at])
     response = model.family.response.encode(trials["response"].values[at])
     is_present = np.ones(index.dataset.size, bool)
-    return observe(lay_out(stimulus), lay_out(response), lay_out(is_present), values)
+    observations = observe(lay_out(stimulus), lay_out(response), lay_out(is_present), values)
+    return prepare_lapses(observations) if model.has_lapses else observations
 
 
 def unpack_pointwise(

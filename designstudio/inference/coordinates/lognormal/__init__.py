@@ -45,8 +45,9 @@ class ObservableCoordinates(AbstractCoordinates):
 
     def choose_num_rounds(self, model: BehaviorModel) -> int:
         """By how far from a regression the model is."""
-        if model.is_linear:
-            return 2
+        if model.is_straight:
+            # A mixture with lapses is a little farther away.
+            return 3 if model.has_lapses else 2
         if not model.rule.has_two_sides:
             return 3
         # What bends at a known length has coordinates for it; about anything else the regression says little.

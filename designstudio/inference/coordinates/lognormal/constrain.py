@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from designstudio.inference.coordinates.base import Constrained
 from designstudio.inference.coordinates.bounds import BoundedReader
+from designstudio.inference.coordinates.lapses import take_lapse_rate
 from designstudio.inference.coordinates.lognormal.layout import (
     FIXED,
     SHARED,
@@ -25,6 +26,7 @@ from designstudio.inference.coordinates.lognormal.likely import take_within_like
 from designstudio.inference.coordinates.lognormal.regression import expect_level
 from designstudio.inference.coordinates.lognormal.saturation import constrain_by_unit, take_log_saturation
 from designstudio.model.actors.belief import AbstractBeliefActor
+from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
 
@@ -36,8 +38,12 @@ SMALLEST_GAIN = 0.1
 
 def constrain(model: BehaviorModel, reader: BoundedReader, observations: Observations) -> Constrained:
     """From the coordinates that the reader hands out to parameters."""
-    logs, ratios, log_saturation, log_det = _constrain_noise(model, reader, observations)
     values: Values = {}
+    log_root = jnp.zeros(())
+    if LAPSE_RATE.name in model.free:
+        values[LAPSE_RATE.name], log_root = take_lapse_rate(model, reader)
+    logs, ratios, log_saturation, log_det = _constrain_noise(model, reader, observations)
+    log_det += log_root
     for name in ("sigma_0", "sigma", "sigma_r"):
         if name in model.free:
             values[name] = jnp.exp(logs[name]).reshape(shape_of(model, name))

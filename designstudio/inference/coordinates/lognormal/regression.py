@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from designstudio.inference.coordinates.base import Start
+from designstudio.inference.coordinates.lapses import start_lapse_rate
 from designstudio.inference.coordinates.lognormal.layout import (
     bends_at_unit,
     num_ratios,
@@ -11,6 +12,7 @@ from designstudio.inference.coordinates.lognormal.layout import (
     trades_noise,
 )
 from designstudio.inference.coordinates.lognormal.likely import find_likely
+from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Moments, Observations
 
@@ -18,6 +20,8 @@ from designstudio.model.likelihood.observations import Moments, Observations
 # the neighbourhood, in standard deviations of the log stimulus, and the smallest error of the level.
 NEIGHBOURHOOD = 0.6
 SMALLEST_LEVEL_ERROR = 0.03
+# Trials that may be lapses are looked at up to this many standard deviations from the regression.
+FARTHEST = 4.0
 # Slopes are estimated with error, so an estimate may lie outside (0, 1).
 SMALLEST_SLOPE = 0.03
 # Where the response may bend, the regression is less sure than it says.
@@ -30,15 +34,22 @@ def summarize_near_mean(model: BehaviorModel, observations: Observations) -> Mom
     if not model.rule.has_two_sides:
         return moments
     spread = jnp.sqrt(moments.sum_xx / jnp.maximum(moments.count, 1.0))
-    centred = observations.stimulus - moments.mean_x[:, None]
-    near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * observations.weight
+    stimulus, response, weight = observations.stimulus, observations.response, observations.weight
+    if observations.ranges is not None:
+        stimulus, response, weight = (getattr(observations.ranges, name) for name in ("mean_x", "mean_y", "count"))
+    centred = stimulus - moments.mean_x[:, None]
+    near = jnp.exp(-((centred / (NEIGHBOURHOOD * spread + 0.05)[:, None]) ** 2) / 2) * weight
+    if model.has_lapses and observations.ranges is None:
+        # The regression has left out what lies far from it.
+        away = jnp.abs(response - moments.mean_y[:, None] - moments.slope[:, None] * centred)
+        near *= away < FARTHEST * jnp.sqrt(residual_variance(moments))[:, None]
 
     def average(array: Array) -> Array:
         return jnp.sum(near * array, axis=1) / jnp.maximum(jnp.sum(near, axis=1), 1e-6)
 
-    x, y = centred - average(centred)[:, None], observations.response - average(observations.response)[:, None]
+    x, y = centred - average(centred)[:, None], response - average(response)[:, None]
     slope = average(x * y) / (average(x**2) + 1e-3)
-    level = average(observations.response) - slope * average(centred)
+    level = average(response) - slope * average(centred)
     count = jnp.sum(near, axis=1)
     squares = (y - slope[:, None] * x) ** 2
     if observations.ranges is not None:
@@ -94,6 +105,8 @@ def start_from_regression(model: BehaviorModel, observations: Observations) -> S
     def add_range(low: float, high: float, num: int) -> None:
         add((low + high) / 2, (high - low) / 2, num, is_unidentified=True)
 
+    if LAPSE_RATE.name in model.free:
+        add(*start_lapse_rate(model, observations), 1)
     ratios, scales_of_noise = num_ratios(model), num_scales(model)
     if ratios:
         one_ratio = ratios == 1
