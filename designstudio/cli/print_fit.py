@@ -6,25 +6,34 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
+from designstudio.fitting.comparison import Comparison
+from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.estimates import tabulate_estimates
 from designstudio.fitting.fit_overview import describe_costs, describe_failures, format_number, tabulate_costs
+from designstudio.fitting.fit_verdict import find_best
 from designstudio.fitting.posterior_summaries import summarize_group
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family
 
 
 def print_fit(fit: EmpiricalFit) -> None:
-    """Print which cost won, the group, and every fit that failed."""
+    """Print which cost won, estimates, the group, every fit that failed, and the verdict."""
     console = Console(highlight=False)
     console.print(_table_of_costs(fit))
     if fit.comparison is not None:
         console.print(_table_of_families(fit.comparison))
+    best = find_best(fit)
+    if best is not None:
+        console.print(_table_of_estimates(fit, best))
     for cost in fit.pooled:
         console.print(_table_of_group(fit, cost))
     for sentence in fit.notes:
         typer.echo(sentence)
     for sentence in describe_failures(fit):
         typer.echo(sentence)
+    typer.echo("\nVerdict")
+    for sentence in fit.verdict:
+        typer.echo(f"• {sentence}")
 
 
 def _make_table(title: str, caption: str = "") -> Table:
@@ -51,6 +60,16 @@ def _table_of_families(comparison: Comparison) -> Table:
         share = str(Score(float(row["share_won"]), float(row["share_won_se"])))
         members = ", ".join(cost for cost in costs if find_family(cost) == family)
         table.add_row(str(family), share, format_number(float(row["weight"]), 2), members)
+    return table
+
+
+def _table_of_estimates(fit: EmpiricalFit, cost: str) -> Table:
+    found = tabulate_estimates(fit, cost)
+    table = _make_table(f"Estimates under the {cost} cost", escape(found.note))
+    for name in found.columns:
+        table.add_column(escape(name), justify="left" if name == "subject" else "right")
+    for row in found.rows:
+        table.add_row(*map(escape, row))
     return table
 
 

@@ -58,7 +58,7 @@ def find_edges(
     model = experiment.fitted
     free = [entry for entry in entries if entry.is_parameter]
     priors = [model.priors[entry.base] for entry in free]
-    ends = [_measure_ends(model, entry.base, _pick_draws(entry, values, len(truth[entry.name]))) for entry in free]
+    ends = [measure_ends(model, entry.base, _pick_draws(entry, values, len(truth[entry.name]))) for entry in free]
     places = [_place_truth(prior, truth[entry.name]) for prior, entry in zip(priors, free, strict=True)]
     true = {str(name): array.values.reshape(array.sizes["dataset"], -1) for name, array in experiment.participants.items()}
     is_belief_outside = _is_belief_outside(experiment, experiment.generative, true)
@@ -97,7 +97,7 @@ def _pick_draws(entry: Entry, values: Mapping[str, Any] | None, num_datasets: in
     return draws
 
 
-def _measure_ends(
+def measure_ends(
     model: BehaviorModel, name: str, draws: Float[np.ndarray, "dataset ..."]
 ) -> tuple[Float[np.ndarray, "dataset 2"], Float[np.ndarray, "2"]]:
     """Mass of posteriors and of the prior at the prior's ends; NaN at an end beyond which nothing is possible."""

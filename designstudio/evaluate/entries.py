@@ -11,6 +11,7 @@ from jaxtyping import Float
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_parameter_entries
+from designstudio.model.parameters import Role
 from designstudio.model.priors import AbstractPrior
 from designstudio.study import Quantity
 from designstudio.study.design import Design
@@ -47,6 +48,9 @@ def list_entries(model: BehaviorModel, design: Design, quantities: Sequence[Quan
     conditions, entries = [condition.name for condition in design.conditions], []
     for at in list_parameter_entries(model):
         parameter = parameters[at.name]
+        if parameter.role == Role.LIKELIHOOD:
+            # It belongs to the analysis: nobody asks how well it is recovered.
+            continue
         symbol = parameter.symbol if at.condition is None else f"{parameter.symbol} {conditions[at.condition]}"
         entries.append(Entry(at.label(conditions), at.name, at.condition, symbol, parameter.unit, True))
     entries += [Entry(q.name, q.name, None, q.name, q.unit, False) for q in quantities]

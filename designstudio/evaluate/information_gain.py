@@ -45,6 +45,8 @@ def compute_gains(
 ) -> Float[np.ndarray, "dataset part"]:
     """Gains of every data set, about all parameters and about prior and cost; NaN where they are not defined.
 
+    They are not for an analysis with lapses: without any, the share of them has no logarithm.
+
     Args:
         study: the question.
         experiment: participants and stimuli.
@@ -55,7 +57,7 @@ def compute_gains(
         settings: of the fits that found it.
     """
     model, numbers = experiment.fitted, trials["dataset"].values
-    if np.isnan(logs).any() or not follows_analysis_model(study):
+    if model.has_lapses or np.isnan(logs).any() or not follows_analysis_model(study):
         return np.full((len(numbers), len(PARTS)), np.nan)
     task = Task.prepare(model, pack_trials(trials, model, experiment.fixed), numbers, settings, study.seed)
     exact = task.sampled if task.is_exact else task.observations

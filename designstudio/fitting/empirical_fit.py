@@ -1,14 +1,18 @@
 """What fits to real data say: per subject and cost, over subjects, and about the group."""
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 
 from designstudio.core.presentation import AbstractResult, Overview
+from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.fit_json import record_fit
 from designstudio.fitting.fit_overview import describe_costs, describe_failures, frame_fit, tabulate_costs
+from designstudio.fitting.fit_verdict import conclude_fit
 from designstudio.fitting.posterior_summaries import summarize_posteriors
+from designstudio.fitting.predictive_checks import check_predictions
 from designstudio.fitting.reading import LoadReport, Scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import restore_posterior
@@ -16,29 +20,6 @@ from designstudio.model.likelihood.model import BehaviorModel
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclasses.dataclass(frozen=True)
-class Comparison:
-    """Which cost predicts left-out trials best.
-
-    Attributes:
-        table: over (subject, cost): `elpd` (PSIS-LOO), `elpd_se`, `num_bad_k` (trials with Pareto k-hat above 0.7),
-            `is_good` (whether the fit can be used), `difference` to the subject's best cost (how far behind it is: 0 for
-            the best, lower is better) and `difference_se` (from pointwise differences), `is_winner` (only of subjects that
-            every cost could be fitted to). NaN where a fit failed.
-        total: over (cost): `elpd` summed over the subjects that every cost could be fitted to, `elpd_se`, `difference` to
-            the best cost and `difference_se` (over subjects; see `designstudio.fitting.compare_costs`),
-            `difference_se_trials`, `weight` (stacking), `share_won` and `share_won_se`.
-        families: over (family): `share_won`, `share_won_se` and `weight` of groups of costs as in the paper: `symmetric`,
-            `effort`, `asymmetric`, and `other` for costs that users wrote; `num_costs` says how many of each were fitted.
-        num_undecided: subjects that some cost could not be fitted to, who count in no total.
-    """
-
-    table: xr.Dataset
-    total: xr.Dataset
-    families: xr.Dataset
-    num_undecided: int
 
 
 class Failure(NamedTuple):
@@ -101,6 +82,16 @@ class EmpiricalFit(AbstractResult):
             failures += [Failure(subject, cost, str(reason)) for subject, is_good, reason in rows if not is_good]
         return failures
 
+    @functools.cached_property
+    def predictive(self) -> xr.Dataset:
+        """Whether the fits reproduce what is seen; see `designstudio.fitting.predictive_checks`."""
+        return check_predictions(self)
+
+    @functools.cached_property
+    def verdict(self) -> tuple[str, ...]:
+        """What the fits say, in sentences."""
+        return tuple(conclude_fit(self))
+
     def overview(self) -> Overview:
         """Which cost predicts best."""
         columns, rows = tabulate_costs(self)
@@ -111,7 +102,7 @@ class EmpiricalFit(AbstractResult):
             facts=f"{counted} {converged}",
             columns=columns,
             rows=rows,
-            notes=tuple(note for note in (describe_costs(self), *self.notes, *failed) if note),
+            notes=tuple(note for note in (describe_costs(self), *self.notes, *failed, *self.verdict) if note),
             hint="Estimates of all subjects: .to_frame(). Figure: .plot(). Posteriors of a cost: .to_datatree(cost).",
         )
 

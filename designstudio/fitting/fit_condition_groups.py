@@ -5,7 +5,9 @@ fitted in condition groups: subjects with equally many conditions, each with the
 of them than fit into memory. This changes no posterior. A parameter of a condition without trials is independent of all that
 was observed, so its posterior is its prior, from which it is drawn; reports leave it out.
 
-In place of the likelihood of every draw, each fit keeps how well it predicts every trial that it has not seen.
+In place of the likelihood of every draw, each fit keeps how well it predicts every trial that it has not seen. Importance
+weights tell that without fitting again, unless a trial has much influence (Pareto k-hat above 0.7): such trials are left out
+for real, all of them in one batch.
 """
 
 import dataclasses
@@ -18,6 +20,7 @@ import xarray as xr
 
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.core.randomness import make_generator
+from designstudio.fitting.leave_out import leave_out_for_real
 from designstudio.fitting.units import count_trials
 from designstudio.inference.batches import compute_pointwise, iterate_batches
 from designstudio.inference.condition_groups import ConditionGroup, group_by_conditions, name_own
@@ -25,8 +28,9 @@ from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import PointwiseLeaveOneOut, leave_each_out
+from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.likelihood.observations import bucket_size
+from designstudio.model.likelihood.observations import Observations, bucket_size
 from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
 
 # Numbers in the log likelihood of a group: 400 MB, and some copies of it.
@@ -64,7 +68,8 @@ def fit_condition_groups(
     num_datasets, num_trials = trials.sizes["dataset"], trials.sizes["trial"]
     shape = (num_datasets, settings.num_chains, settings.num_draws)
     draws = {name: _draw_prior(model, name, trials["dataset"].values, shape, seed) for name in model.free}
-    elpd, khat = np.full((2, num_datasets, num_trials), np.nan)
+    elpd, khat, lapse = np.full((3, num_datasets, num_trials), np.nan)
+    is_left_out, mcse = np.zeros((num_datasets, num_trials), bool), np.full(num_datasets, np.nan)
     stats: dict[str, np.ndarray] = {}
     diagnostics: dict[str, np.ndarray] = {}
     counter, num_done = Counter(progress, num_datasets), 0
@@ -82,9 +87,11 @@ def fit_condition_groups(
         )
         for name, array in tree["posterior"].to_dataset().data_vars.items():
             _put(draws[str(name)], array.values, group)
-        loo = _leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, settings=own)
+        loo, is_lapse = _leave_out(narrow, part, tree["posterior"].to_dataset(), fixed=part_fixed, settings=own)
+        left = leave_out_for_real(narrow, part, loo, tree["diagnostics"].to_dataset()["ess"].values, part_fixed, own, seed)
         at = np.ix_(group.datasets, np.arange(part.sizes["trial"]))
-        elpd[at], khat[at] = loo.elpd, np.where(np.isnan(loo.elpd), np.nan, loo.khat)
+        elpd[at], khat[at] = left.elpd, np.where(np.isnan(loo.elpd), np.nan, left.khat)
+        is_left_out[at], mcse[group.datasets], lapse[at] = left.is_left_out, left.mcse, is_lapse
         _collect(stats, tree["sample_stats"].to_dataset(), group, num_datasets)
         _collect(diagnostics, tree["diagnostics"].to_dataset(), group, num_datasets)
         _name_conditions(diagnostics["reason"], group, trials["condition"].values.tolist())
@@ -102,7 +109,10 @@ def fit_condition_groups(
     )
     dims = ("dataset", "trial")
     loo_coords = {"dataset": trials["dataset"], "subject": trials["subject"]}
-    posterior["loo"] = xr.DataTree(xr.Dataset({"elpd": (dims, elpd), "khat": (dims, khat)}, coords=loo_coords))
+    found = {"elpd": (dims, elpd), "khat": (dims, khat), "is_left_out": (dims, is_left_out), "mcse": ("dataset", mcse)}
+    posterior["loo"] = xr.DataTree(xr.Dataset(found, coords=loo_coords))
+    if model.has_lapses:
+        posterior["lapses"] = xr.DataTree(xr.Dataset({"probability": (dims, lapse)}, coords=loo_coords))
     return posterior
 
 
@@ -181,8 +191,8 @@ def _leave_out(
     *,
     fixed: Mapping[str, xr.DataArray],
     settings: FitSettings,
-) -> PointwiseLeaveOneOut:
-    """PSIS-LOO of every trial.
+) -> tuple[PointwiseLeaveOneOut, np.ndarray]:
+    """PSIS-LOO of every trial, and the probability that it is a lapse.
 
     Args:
         model: what was fitted. trials: to what. posterior: the draws. fixed: values that were known.
@@ -195,6 +205,7 @@ def _leave_out(
     used = np.arange(num_used) * (num_draws // num_used)
     draws = {str(name): array.values[:, :, used] for name, array in posterior.data_vars.items()}
     parts: list[PointwiseLeaveOneOut] = []
+    lapses: list[np.ndarray] = []
     for places, is_wanted in iterate_batches(trials.sizes["dataset"], settings.batch_size):
         values = {name: array[places] for name, array in draws.items()}
         batch = jax.tree.map(operator.itemgetter(places), observations)
@@ -204,4 +215,20 @@ def _leave_out(
         order = np.argsort(places[is_wanted])
         chosen = trials.isel(dataset=places[is_wanted][order])
         parts.append(leave_each_out(unpack_pointwise(found[order], chosen)))
-    return PointwiseLeaveOneOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        one_batch = jax.tree.map(operator.itemgetter(places[is_wanted][order]), observations)
+        mine = {name: array[places[is_wanted][order]] for name, array in draws.items()}
+        lapses.append(unpack_pointwise(_find_lapses(model, found[order], mine, one_batch), chosen))
+    return PointwiseLeaveOneOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))), np.concatenate(lapses)
+
+
+def _find_lapses(
+    model: BehaviorModel, pointwise: np.ndarray, draws: dict[str, np.ndarray], observations: Observations
+) -> np.ndarray:
+    """Probability of every trial to be a lapse, over (dataset, condition, trial); NaN if the model has none."""
+    if not model.has_lapses:
+        return np.full((len(pointwise), *pointwise.shape[3:]), np.nan)
+    name = LAPSE_RATE.name
+    rate = draws[name] if name in draws else np.asarray(observations.fixed[name])[:, None, None, 0]
+    broad = np.asarray(observations.log_broad, float)[:, None, None, :, None]
+    log_share = np.log(np.maximum(rate, 1e-12))[..., None, None] + broad - pointwise
+    return np.exp(np.minimum(log_share, 0.0)).mean(axis=(1, 2))

@@ -6,6 +6,7 @@
 | posterior_<cost>.nc | draws, diagnostics and leave-one-out densities, in the actor's unit |
 | pooled_<cost>.nc | the group and its subjects, if they were pooled |
 | request.json | what was asked for, the report on reading, the scale |
+| estimates.csv | every estimate: subject, cost, parameter, condition, mean, sd, interval, unit |
 | result.json | all results for people and other programs, in the unit of the data |
 
 Every file is written whole or not at all. Nothing in them is executed when they are read.
@@ -16,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from designstudio.core.files import write_json
+from designstudio.core.tables import write_csv
 from designstudio.errors import StudioError
 from designstudio.fitting.compare_costs import compare_costs
 from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.estimates import list_estimates
 from designstudio.fitting.models import build_models
 from designstudio.fitting.posterior_cache import PosteriorCache, locate
 from designstudio.fitting.reading import LoadReport, Scale
@@ -26,7 +29,7 @@ from designstudio.fitting.request import request_as_dict, request_from_dict
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.model.trials import load_trials, save_trials
 
-TRIALS, REQUEST, RESULT = "trials.nc", "request.json", "result.json"
+TRIALS, REQUEST, RESULT, ESTIMATES = "trials.nc", "request.json", "result.json", "estimates.csv"
 FORMAT = "designstudio fit 1"
 
 
@@ -58,6 +61,7 @@ def save_fit(fit: EmpiricalFit, folder: Path | str) -> None:
                 if not fingerprint or cache.find(kind, cost, fingerprint) is None:
                     save_posterior(tree, locate(target, kind, cost))
         write_json(target / REQUEST, record)
+        write_csv(target / ESTIMATES, list_estimates(fit))
         write_json(target / RESULT, fit.as_dict())
     except OSError as error:
         raise StudioError(f"The fit cannot be written to {str(target)!r}: {error.strerror or error}.") from None

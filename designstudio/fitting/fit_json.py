@@ -8,13 +8,12 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.files import replace_nonfinite
+from designstudio.fitting.comparison import LARGEST_KHAT, Comparison
+from designstudio.fitting.fit_verdict import list_lapses
 from designstudio.fitting.posterior_summaries import STATISTICS, summarize_group
 
 if TYPE_CHECKING:
-    from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
-
-# Trials with a larger k-hat have a predictive density that cannot be relied on.
-LARGEST_KHAT = 0.7
+    from designstudio.fitting.empirical_fit import EmpiricalFit
 
 
 def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
@@ -24,6 +23,9 @@ def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
         "unit": fit.scale.unit,
         "subjects": _record_subjects(fit),
         "comparison": None if fit.comparison is None else _record_comparison(fit.comparison),
+        "verdict": list(fit.verdict),
+        "predictive": {str(cost): _record_rows(fit.predictive.sel(cost=cost), "check") for cost in fit.posteriors},
+        "lapses": {cost: [lapse._asdict() for lapse in list_lapses(fit, cost)] for cost in fit.posteriors},
     }
     if fit.pooled:
         record["group"] = {
@@ -95,13 +97,14 @@ def _describe_fits(posterior: xr.DataTree) -> list[dict[str, Any]]:
     return verdicts
 
 
-def _record_comparison(comparison: "Comparison") -> dict[str, Any]:
+def _record_comparison(comparison: Comparison) -> dict[str, Any]:
     table = comparison.table
     return {
         "table": {str(subject): _record_rows(table.sel(subject=subject), "cost") for subject in table["subject"].values},
         "totals": _record_rows(comparison.total, "cost"),
         "families": _record_rows(comparison.families, "family"),
         "num_undecided": comparison.num_undecided,
+        "num_close": comparison.num_close,
     }
 
 

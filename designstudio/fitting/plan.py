@@ -24,6 +24,7 @@ from designstudio.fitting.population_summary import summarize_population
 from designstudio.metrics.monte_carlo import Score, score_mean
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, UNIT_POWERS, Parameter
 from designstudio.study import Analysis, Known, Population, SearchPlan, Study
@@ -101,11 +102,12 @@ def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -
         (pilot,),
         title=title or _choose_title(fit, cost),
         actor=_choose_actor(fit, cost),
-        population=Population(summary.population),
+        population=Population(summary.population, lapse_rate=_find_lapse_rate(fit, cost)),
         analysis=Analysis(
-            priors={name: prior for name, prior in model.priors.items() if prior != defaults[name]},
-            known={name: Known() for name in model.fixed},
+            priors={n: prior for n, prior in model.priors.items() if prior != defaults[n] and n != LAPSE_RATE.name},
+            known={name: Known() for name in model.fixed if name != LAPSE_RATE.name},
             per_condition=model.per_condition,
+            lapses=fit.request.lapses,
         ),
         seed=fit.request.seed,
         search=SearchPlan(describe_space(pilot, summary.fitted_sigma, np.concatenate(collect_stimuli(trials)))),
@@ -130,6 +132,15 @@ def choose_cost(fit: EmpiricalFit, cost: str | None = None) -> str:
             f"Several costs were fitted and none is known to be the best: name one of {', '.join(fit.models)}."
         )
     return str(total["cost"].values[int(np.nanargmax(total.values))])
+
+
+def _find_lapse_rate(fit: EmpiricalFit, cost: str) -> float:
+    """The share of trials that are lapses, over the subjects whose fit can be used."""
+    tree = fit.posteriors[cost]
+    if "lapses" not in tree:
+        return 0.0
+    is_good = tree["diagnostics"].to_dataset()["is_good"].values
+    return round(float(np.nanmean(tree["lapses"].to_dataset()["probability"].values[is_good])), 3)
 
 
 def _choose_actor(fit: EmpiricalFit, cost: str) -> str:

@@ -14,6 +14,7 @@ import xarray as xr
 
 from designstudio.fitting.group_moments import Group, describe_groups, match_prior, pick_good, round_number
 from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior, Constant, Interval
@@ -55,6 +56,9 @@ def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: x
     """
     summary = PopulationSummary({}, {}, {})
     for name, groups in describe_groups(model, posterior, pooled).items():
+        if name == LAPSE_RATE.name:
+            # Simulated participants lapse at one rate: see `designstudio.fitting.plan`.
+            continue
         bounds = model.priors[name].support
         if name == DEFAULT_FAMILY.perceptual_noise.name and name in model.per_condition:
             summary.levels[name] = [round_number(group.median) for group in groups]
@@ -64,7 +68,7 @@ def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: x
             summary.population[name] = match_prior(groups[0], bounds)
     fixed = posterior["constant_data"].to_dataset().sel(dataset=pick_good(posterior)["dataset"])
     for parameter in model.parameters:
-        if parameter.name in model.fixed:
+        if parameter.name in model.fixed and parameter.name != LAPSE_RATE.name:
             _add_fixed(summary, parameter, fixed[f"fixed_{parameter.name}"].transpose("dataset", "condition").values)
     return summary
 

@@ -55,7 +55,7 @@ def predict_responses(
           standard error if the model is right, and `num_trials`; the attribute `expected_inside` is what to expect.
     """
     place, model, shown = _find(fit, cost, subject)
-    participants = _spread_draws(fit, cost, place, num_draws)
+    participants = spread_draws(fit, cost, place, num_draws)
     response: Any = model.family.response
     is_present = fit.trials["is_present"].values[place]
     stimuli, responses, index = (
@@ -116,7 +116,7 @@ def infer_cost_function(
         `median`, and `low` and `high` of the 94 % interval.
     """
     place, model, shown = _find(fit, cost, subject)
-    participants = _spread_draws(fit, cost, place, num_draws)
+    participants = spread_draws(fit, cost, place, num_draws)
     stimuli = fit.trials["stimulus"].values[place][fit.trials["is_present"].values[place]]
     stimulus = float(np.exp(np.log(stimuli).mean()))
     errors = np.geomspace(*ERRORS, num_points)
@@ -175,7 +175,7 @@ def _find(fit: EmpiricalFit, cost: str, subject: str) -> tuple[int, BehaviorMode
     return place, fit.models[cost], np.flatnonzero(count_trials(fit.trials)[place])
 
 
-def _spread_draws(fit: EmpiricalFit, cost: str, place: int, num_draws: int) -> dict[str, np.ndarray]:
+def spread_draws(fit: EmpiricalFit, cost: str, place: int, num_draws: int) -> dict[str, np.ndarray]:
     """Evenly chosen draws of all parameters of a subject, over (draw, condition), in the actor's unit."""
     tree, num_conditions = fit.posteriors[cost], len(fit.conditions)
     posterior, constants = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()

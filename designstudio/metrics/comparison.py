@@ -58,10 +58,18 @@ class LeaveOneOut(NamedTuple):
 
 
 class PointwiseLeaveOneOut(NamedTuple):
-    """Log predictive density of each left-out trial, NaN where there is none, and its k-hat, 0 where weights are even."""
+    """Leave-one-out of each trial.
+
+    Attributes:
+        elpd: log predictive density, NaN where there is no trial.
+        khat: Pareto k-hat, 0 where weights are even.
+        influence: of a draw on the sum of the log predictive densities, as a standard deviation; over the square root of the
+            effective draws it is the Monte Carlo error of the sum.
+    """
 
     elpd: Float[np.ndarray, "dataset trial"]
     khat: Float[np.ndarray, "dataset trial"]
+    influence: Float[np.ndarray, " dataset"]
 
 
 class ModelRecovery(NamedTuple):
@@ -136,7 +144,8 @@ def leave_each_out(log_likelihood: Float[np.ndarray, "dataset chain draw trial"]
     Leaving out one of many trials hardly changes a posterior, so most weights are nearly even, and smoothing their tail
     changes nothing: only trials with uneven weights are handed to it.
     """
-    return PointwiseLeaveOneOut(*_in_parts(log_likelihood)[:2])
+    elpd, khat, influence = _in_parts(log_likelihood)
+    return PointwiseLeaveOneOut(elpd, khat, influence.std(axis=1, ddof=1))
 
 
 def _in_parts(log_likelihood: np.ndarray) -> list[np.ndarray]:

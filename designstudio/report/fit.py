@@ -9,7 +9,8 @@ import numpy as np
 
 from designstudio.core.durations import format_duration
 from designstudio.core.run_record import RunRecord
-from designstudio.fitting.empirical_fit import Comparison, EmpiricalFit
+from designstudio.fitting.comparison import Comparison
+from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_folder import load_fit
 from designstudio.fitting.pilot import describe_pilot
 from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group

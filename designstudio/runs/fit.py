@@ -10,8 +10,9 @@ from designstudio.core.files import replace_file
 from designstudio.core.progress import ProgressCallback, report_stage
 from designstudio.core.run_record import AGAIN, name_from
 from designstudio.errors import StudioError
+from designstudio.fitting.data_checks import check_data
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.fit_folder import REQUEST, RESULT, TRIALS, save_fit
+from designstudio.fitting.fit_folder import ESTIMATES, REQUEST, RESULT, TRIALS, save_fit
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.posterior_cache import locate
 from designstudio.fitting.reading import LoadedData, example_path, read_data
@@ -19,6 +20,7 @@ from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
 from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.likelihood.lapses import NO_LAPSES
 from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, use_cost_file
 
 EXAMPLE = "example"
@@ -69,7 +71,9 @@ def run_fit(request: FitDataRequest, *, progress: ProgressCallback | None = None
         raise StudioError(f"--draw must be 0 or more, but {request.num_drawn} was given.")
     loaded, name = _load(request)
     fit, notes = choose_conditions(request.fit, loaded) if request.chooses_conditions else (request.fit, [])
-    for sentence in (*loaded.report.sentences(), *notes):
+    # Before anything is compiled: data that no fit could make sense of are refused here.
+    doubts = check_data(loaded.trials, allows_lapses=fit.lapses != NO_LAPSES)
+    for sentence in (*loaded.report.sentences(), *doubts, *notes):
         notify(sentence)
     report_stage(progress, "compiling")
     result = fit_subjects(loaded, fit, name=name, folder=request.folder, progress=progress)
@@ -108,7 +112,7 @@ def _write_fit(result: EmpiricalFit, request: FitDataRequest, folder: Path) -> N
     from designstudio.viz.figures import write_figures  # noqa: PLC0415
 
     save_fit(result, folder)
-    names = [RESULT, REQUEST, TRIALS]
+    names = [RESULT, REQUEST, TRIALS, ESTIMATES]
     names += [locate(folder, "posterior", cost).name for cost in result.posteriors]
     names += [locate(folder, "pooled", cost).name for cost in result.pooled]
     figures = write_figures(fits.draw_fit(result, subjects=result.subjects[: request.num_drawn]), folder)

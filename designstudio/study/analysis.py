@@ -10,6 +10,7 @@ import xarray as xr
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import AbstractActor
 from designstudio.model.costs import AbstractCost
+from designstudio.model.likelihood.lapses import LAPSE_RATE, NO_LAPSES, Lapses, check_lapses
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors, check_prior_in_box
 from designstudio.model.priors import AbstractPrior, Constant
@@ -51,12 +52,20 @@ class Analysis:
         known: parameters that are not estimated, and what they are taken to be.
         per_condition: further parameters that get one value for each condition.
         shared: parameters that the fit takes as equal in all conditions although the design changes them.
+        lapses: whether the fit has room for responses that have nothing to do with their stimulus: `off`, `free` (their
+            share is estimated) or a known share. See `designstudio.model.likelihood.lapses`.
     """
 
     priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
     known: Mapping[str, Known] = dataclasses.field(default_factory=dict)
     per_condition: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    lapses: Lapses = NO_LAPSES
+
+    @property
+    def known_lapse_rate(self) -> float | None:
+        """The share of lapses, if it is known."""
+        return None if isinstance(self.lapses, str) else float(self.lapses)
 
     def check(self, cost: AbstractCost, *, is_exact: bool = False) -> None:
         """Refuse what no fit with this cost could assume, or no actor but an exact one could serve.
@@ -64,6 +73,7 @@ class Analysis:
         Raises:
             StudioError: naming the parameter, what was given and what is allowed.
         """
+        check_lapses(self.lapses, "lapses of the analysis")
         parameters = {parameter.name: parameter for parameter in cost.all_parameters}
         for name in (*self.priors, *self.known, *self.per_condition, *self.shared):
             if name not in parameters:
@@ -102,8 +112,9 @@ class Analysis:
             actor,
             num_conditions=len(design.conditions),
             per_condition=tuple(name for name in dict.fromkeys(changed) if name not in self.known),
-            fixed=tuple(self.known),
+            fixed=(*self.known, *([] if self.known_lapse_rate is None else [LAPSE_RATE.name])),
             priors=analysis_priors(actor.cost.all_parameters).replace(**self.priors),
+            has_lapses=self.lapses != NO_LAPSES,
         )
 
     def fix_values(self, participants: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -113,9 +124,11 @@ class Analysis:
             StudioError: if the truth of a known parameter does not exist in the population.
         """
         values = {}
+        one_each = next(iter(participants.data_vars.values())).isel(condition=0, missing_dims="ignore")
+        if self.known_lapse_rate is not None:
+            values[LAPSE_RATE.name] = xr.full_like(one_each, self.known_lapse_rate)
         for name, known in self.known.items():
             if known.value is not None:
-                one_each = next(iter(participants.data_vars.values())).isel(condition=0, missing_dims="ignore")
                 values[name] = xr.full_like(one_each, known.value)
             elif name in participants:
                 values[name] = participants[name] * known.factor

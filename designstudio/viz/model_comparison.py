@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.comparison import Comparison
 from designstudio.model.costs import find_family
 from designstudio.viz import figures, theme
 from designstudio.viz.confusion import draw_cells

@@ -24,7 +24,7 @@ import designstudio as ds
 from designstudio.core.tables import write_csv
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.evaluate.model_recovery import recover_models
-from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import read_data
 from designstudio.fitting.request import FitRequest

@@ -34,7 +34,7 @@ def test_a_fit_comes_back_whole(both, saved):
     fit = both
     names = {path.name for path in saved.iterdir()}
     kept = {"posterior_quadratic.nc", "posterior_quadratic_effort.nc", "pooled_quadratic_effort.nc"}
-    assert names == {"trials.nc", "request.json", "result.json", *kept}
+    assert names == {"trials.nc", "request.json", "result.json", "estimates.csv", *kept}
     again = load_fit(saved)
     xr.testing.assert_identical(again.trials, fit.trials)
     assert (again.name, again.report, again.scale, again.notes) == (fit.name, fit.report, fit.scale, fit.notes)
@@ -96,6 +96,9 @@ def test_the_record_has_the_agreed_form(saved):
         "exclusions",
         "scale",
         "convergence",
+        "verdict",
+        "predictive",
+        "lapses",
         "notes",
         "seconds",
         "settings",
@@ -104,13 +107,21 @@ def test_the_record_has_the_agreed_form(saved):
     assert (record["name"], record["unit"]) == ("example", "N")
     assert len(record["subjects"]) == 12
     entry = record["subjects"]["S01"]["quadratic_effort"]
-    assert set(entry["parameters"]) == {"mu_0", "sigma_0", "sigma[blurred]", "sigma[clear]", "sigma_r", "beta"}
+    assert set(entry["parameters"]) == {
+        "mu_0",
+        "sigma_0",
+        "sigma[blurred]",
+        "sigma[clear]",
+        "sigma_r",
+        "beta",
+        "lapse_rate",
+    }
     assert all(set(numbers) == STATISTICS for numbers in entry["parameters"].values())
     assert entry["is_good"] is True
     assert entry["reason"] == ""
     assert (entry["rhat_max"] is None) != (entry["khat"] is None)
     assert {"elpd_loo", "elpd_se", "pareto_k_bad"} <= set(entry)
-    assert set(record["comparison"]) == {"table", "totals", "families", "num_undecided"}
+    assert set(record["comparison"]) == {"table", "totals", "families", "num_undecided", "num_close"}
     assert set(record["comparison"]["totals"]["quadratic"]) >= {"elpd", "difference", "difference_se", "weight", "share_won"}
     assert record["group"]["quadratic_effort"]["sigma[clear]"].keys() == {"median", "spread"}
     assert set(record["group"]["quadratic_effort"]["mu_0"]["median"]) == STATISTICS

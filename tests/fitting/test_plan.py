@@ -13,7 +13,7 @@ from designstudio.cli.plan import print_plan, print_precision
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.evaluate_design import evaluate_design
-from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.plan import Plan, choose_cost, compare_precision, plan_study
 from designstudio.fitting.plan_words import describe_pilot, describe_population, list_notes
 from designstudio.fitting.reading import example_path, read_data

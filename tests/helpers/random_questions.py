@@ -6,7 +6,7 @@ has few values, so that hundreds of questions share some dozen programs.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ def make_question(seed: int, *, cost: str | None = None, num_levels: int | None 
         ),
         analysis=Analysis(known={name: Known() for name in known}),
         quantities=quantities,
-        goals=tuple(_make_goal(rng, free, quantities) for _ in range(rng.integers(3))),
+        goals=_drop_repeated(_make_goal(rng, free, quantities) for _ in range(rng.integers(3))),
         fidelity="information",
         num_datasets=NUM_DATASETS,
         interval=float(rng.choice([0.8, 0.94])),
@@ -147,6 +147,11 @@ def _make_stimuli(rng: np.random.Generator) -> Stimuli:
     if kind == "list":
         return Stimuli(kind, values=tuple(float(value) for value in rng.uniform(low, high, rng.integers(1, 4))))
     return Stimuli(kind, low, high, int(rng.integers(2, 9)) if kind == "grid" else None)
+
+
+def _drop_repeated(goals: Iterable[Goal]) -> tuple[Goal, ...]:
+    """Studies refuse goals of the same name."""
+    return tuple({goal.label: goal for goal in goals}.values())
 
 
 def _make_goal(rng: np.random.Generator, free: list[Parameter], quantities: tuple[Quantity, ...]) -> Goal:

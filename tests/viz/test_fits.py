@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.fitting.empirical_fit import Comparison
+from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.reading import Scale
 from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from designstudio.fitting.comparison import LARGEST_KHAT
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.fit_json import LARGEST_KHAT
 from designstudio.fitting.fit_overview import format_number
 from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.reading.load_report import count

@@ -6,6 +6,7 @@ from typing import Any
 
 from designstudio.errors import StudioError
 from designstudio.model.costs import available_costs, get_cost
+from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES
 from designstudio.model.parameters import Parameter
 from designstudio.study.analysis import Analysis, Known
 from designstudio.study.goals import EXCLUDES, KINDS, Goal
@@ -74,10 +75,28 @@ def analysis_kind(context: Context) -> Kind:
     fields = (
         Field("per_condition", names, "Parameters of which the fit estimates one value for each condition, too."),
         Field("shared", names, "Parameters of which the fit estimates one value, although the design changes them."),
+        Field("lapses", lapses_kind(), "Room for responses that have nothing to do with their stimulus; by default none."),
         Field("priors", table(dict, priors), priors_doc, layout=SECTION, comment="Priors of the fit."),
         Field("known", table(dict, known), known_doc, layout=SECTION, comment="What the fit takes as known."),
     )
     return table(Analysis, fields)
+
+
+def lapses_kind() -> Kind:
+    """What the fit does about lapses."""
+    words, share = '"free" (their share is estimated), "off", or a share such as 0.02', number(0, 1, excludes_low=True)
+
+    def read(entry: Entry) -> str | float:
+        if entry.value in (FREE_LAPSES, NO_LAPSES):
+            return str(entry.value)
+        if isinstance(entry.value, str) or not 0 < share.read(entry) < 1:
+            raise entry.refuse(words)
+        return float(entry.value)
+
+    schema = {
+        "anyOf": [{"enum": [FREE_LAPSES, NO_LAPSES]}, {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]
+    }
+    return Kind(words, read, schema)
 
 
 def known_kind(parameter: Parameter, simulated: Parameters) -> Kind:

@@ -1,0 +1,52 @@
+"""Data that no fit could make sense of are refused at once; what is odd about others is said."""
+
+import numpy as np
+import pytest
+
+from designstudio.errors import DataError
+from designstudio.fitting.data_checks import check_data
+from designstudio.model.trials import make_trials
+
+
+def make(factor=1.0, *, num=4, wild=0, one_stimulus=False, stimulus_factor=1.0):
+    rng = np.random.default_rng(0)
+    stimulus = rng.uniform(400, 1200, (num, 50))
+    if one_stimulus:
+        stimulus[:] = 800.0
+    response = stimulus * np.exp(0.1 * rng.normal(size=stimulus.shape))
+    response[0] *= factor
+    stimulus[0], response[0] = stimulus_factor * stimulus[0], stimulus_factor * response[0]
+    response[1, :wild] *= 10
+    return make_trials(stimulus, response, subjects=[f"S{i}" for i in range(num)])
+
+
+def test_clean_data_are_not_talked_about():
+    assert check_data(make(), allows_lapses=True) == []
+
+
+def test_a_subject_in_another_unit_is_refused_by_name():
+    with pytest.raises(DataError, match=r"responses relative to stimuli of subject 'S0' are 0\.00"):
+        check_data(make(0.001), allows_lapses=True)
+    with pytest.raises(DataError, match=r"The stimuli of subject 'S0' are \d+"):
+        check_data(make(stimulus_factor=1000.0), allows_lapses=True)
+
+
+def test_stimuli_and_responses_in_two_units_are_refused():
+    trials = make()
+    trials["response"] = trials["response"] / 1000
+    with pytest.raises(DataError, match=r"^Responses are typically 0\.000\d+ times their stimuli, but both"):
+        check_data(trials, allows_lapses=True)
+
+
+def test_wild_responses_are_counted_and_named():
+    (sentence,) = check_data(make(wild=7), allows_lapses=True)
+    assert sentence.startswith("7 of 200 responses lie more than a factor of 3 beyond all stimuli")
+    assert "S1 trial 1" in sentence
+    assert "possible lapses" in sentence
+    (without,) = check_data(make(wild=7), allows_lapses=False)
+    assert "--lapses free" in without
+
+
+def test_one_stimulus_is_named():
+    (sentence,) = check_data(make(one_stimulus=True), allows_lapses=True)
+    assert sentence.startswith("All subjects have seen one stimulus only")
