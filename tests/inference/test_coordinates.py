@@ -10,6 +10,7 @@ import pytest
 
 from designstudio.inference.coordinates import Start, constrain, find_start
 from designstudio.inference.coordinates.bounds import BoundedReader
+from designstudio.inference.coordinates.lognormal.likely import spread_over_likely
 from designstudio.inference.target import evaluate_posterior
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
@@ -235,3 +236,35 @@ def take_one(z, expected):
     reader = BoundedReader(z[None], expected, is_unbounded=False)
     reader.take(-5.0, 5.0, 1)
     return reader.unbounded[0]
+
+
+def test_nothing_jumps_where_a_cost_parameter_becomes_unlikely():
+    # A step in the density would make trajectories fail however small their steps are.
+    model, observations = setting("one condition, all free")
+    expected = find_start(model, observations)
+    expected = eqx.tree_at(lambda start: start.likely["beta"], expected, jnp.array([[0.7, 0.8]]))
+    index = expected.is_unidentified.index(True, 3)
+    y = np.repeat(np.asarray(expected.centre)[None], 4001, axis=0)
+    y[:, index] = np.linspace(-12, 12, len(y))
+    found = compile_quickly(lambda y: constrain(model, y, observations, expected, is_unbounded=True))(y)
+    beta = np.asarray(found.values["beta"], float)
+    # Nearly half of the coordinate is for what is likely, and all of the rest is there.
+    share = 1 / (1 + np.exp(-y[:, index]))
+    assert np.interp(0.8, beta, share) - np.interp(0.7, beta, share) > 0.45
+    np.testing.assert_allclose(beta[[0, -1]], [0.5, 1.0], atol=2e-3)
+    assert (np.diff(beta) >= 0).all()
+    assert np.abs(np.diff(found.log_det + found.log_slope)).max() < 0.05
+
+
+def test_shares_are_spread_smoothly_over_all_of_a_range():
+    share = jnp.linspace(0.0, 1.0, 10001)
+    for first, last in ((0.0, 10.0), (0.0, 6.0), (3.0, 6.0), (8.0, 10.0), (4.9, 5.0)):
+        ends, likely = (0.0, 10.0), (jnp.asarray(first), jnp.asarray(last))
+        spread = functools.partial(spread_over_likely, ends=ends, likely=likely, reach=0.8)
+        x, slope = jax.vmap(jax.value_and_grad(lambda share, spread=spread: spread(share)[0]))(share)
+        log_slope = spread(share)[1]
+        np.testing.assert_allclose(x[jnp.array([0, -1])], ends, atol=1e-4)
+        np.testing.assert_allclose(np.log(slope[1:-1]), log_slope[1:-1], atol=1e-2)
+        # What the range leaves out of neither end is spread evenly.
+        if (first, last) == ends:
+            np.testing.assert_allclose(x, 10 * share, atol=0.05)

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from designstudio.inference.coordinates.bounds import BoundedReader
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit, log_bounds, unit_bounds
+from designstudio.inference.coordinates.lognormal.likely import spread_over_likely
 from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
@@ -20,10 +21,8 @@ from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
 
 Scalar = Float[Array, ""]
-# How many errors the level may be off the regression, and how much of the range of the log saturation is kept
-# for what is farther off.
-NUM_LEVEL_ERRORS = 3.0
-UNLIKELY_SHARE = 0.02
+# Over which share of its range the coordinate falls off at least, beyond what explains the level.
+SMALLEST_REACH = 1 / 40
 
 
 def take_log_saturation(
@@ -35,26 +34,27 @@ def take_log_saturation(
     """
     if not bends_at_unit(model):
         return None, jnp.zeros(())
-    lowest, high, highest = (jax.nn.softplus(end) for end in _log_saturation_ends(model, rho, observations))
-    # Two pieces: what can explain the level of the data, and a small share of the coordinate for the rest.
-    share = jnp.where(highest > high, 1 - UNLIKELY_SHARE, 1.0)
-    likely, unlikely = (high - lowest) / share, (highest - high) / jnp.where(highest > high, 1 - share, 1.0)
-    x = reader.take(0.0, 1.0, 1)[0]
-    is_likely = x <= share
-    log_saturation = _inverse_softplus(jnp.where(is_likely, lowest + likely * x, high + unlikely * (x - share)))
-    return log_saturation, jnp.log(jnp.where(is_likely, likely, unlikely)) - jax.nn.log_sigmoid(log_saturation)
+    lowest, highest, likely, error = _log_saturation_ends(model, rho, observations)
+    low, high, last = (jax.nn.softplus(end) for end in (lowest, highest, likely))
+    # Where the level says that mu_0 ends, the posterior falls off over the level's error.
+    reach = jnp.maximum(error, SMALLEST_REACH * (high - low))
+    x, log_slope = spread_over_likely(reader.take(0.0, 1.0, 1)[0], (low, high), (low, last), reach)
+    log_saturation = _inverse_softplus(x)
+    return log_saturation, log_slope - jax.nn.log_sigmoid(log_saturation)
 
 
-def _log_saturation_ends(model: BehaviorModel, rho: Scalar, observations: Observations) -> tuple[Scalar, Scalar, Scalar]:
-    """The least that some mu_0 and some unit allow, the greatest that can explain the level of the data, the greatest."""
+def _log_saturation_ends(
+    model: BehaviorModel, rho: Scalar, observations: Observations
+) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """The least and the greatest that some mu_0 and some unit allow, the greatest that explains the level, and its error."""
     weight = jax.nn.sigmoid(2 * rho)
     moments = summarize_near_mean(model, observations)
     belief_low, belief_high = (weight * moments.mean_x[0] + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
     unit_low, unit_high = unit_bounds(model)
     lowest, highest = belief_low - unit_high, belief_high - unit_low
     # An action is at most the unit, so the log saturation is at most what the greatest belief leaves above the level.
-    margin = NUM_LEVEL_ERRORS * jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))[0]
-    return lowest, jnp.clip(belief_high - moments.mean_y[0] + margin, lowest + 0.1, highest), highest
+    error = jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))[0]
+    return lowest, highest, jnp.clip(belief_high - moments.mean_y[0], lowest + 0.1, highest), error
 
 
 def constrain_by_unit(
