@@ -14,11 +14,11 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
+from designstudio.core.arrays import put
 from designstudio.evaluate.entries import Entry, compute_truth, list_entries, spread_evenly
 from designstudio.evaluate.experiment import Experiment, prepare_experiment
 from designstudio.metrics.edges import ENDS, score_edges
@@ -177,8 +177,8 @@ def _is_belief_outside(
     if is_near and all(_is_within(values[name], box).all() for name, box in boxes.items()):
         return np.zeros(num_datasets, bool)
     shape = (num_datasets, num_conditions)
-    people = {name: jnp.asarray(np.broadcast_to(values[name], shape), jnp.float32) for name in boxes}
-    shown = jnp.asarray(model.family.perception.encode(ends), jnp.float32)
+    people = {name: put(np.broadcast_to(values[name], shape)) for name in boxes}
+    shown = put(model.family.perception.encode(ends))
     # A fit that failed may have no draws, and so no beliefs.
     is_known = np.all([np.isfinite(values[name]).all(axis=1) for name in boxes], axis=0)
     return is_known & np.any(~np.asarray(_are_inside(model.actor, people, shown)), axis=(1, 2))

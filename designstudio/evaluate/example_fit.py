@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
+from designstudio.core.arrays import put
 from designstudio.core.randomness import make_generator
 from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
@@ -85,11 +86,10 @@ def _predict_band(
     grid = np.geomspace(np.nanmin(shown), np.nanmax(shown), NUM_STIMULI)
     flat = posterior.isel(dataset=0).stack(sample=("chain", "draw")).transpose("sample", ...)
     step = max(1, flat.sizes["sample"] // NUM_PREDICTED)
-    values = {str(name): jnp.asarray(array.values[::step], jnp.float32) for name, array in flat.items()}
-    known = {name: jnp.asarray(value, jnp.float32) for name, value in fixed.items()}
+    values = {str(name): put(array.values[::step]) for name, array in flat.items()}
+    known = {name: put(value) for name, value in fixed.items()}
     mean, log_variance = (
-        np.asarray(part)
-        for part in _predict(model, values, known, jnp.asarray(model.family.perception.encode(grid), jnp.float32))
+        np.asarray(part) for part in _predict(model, values, known, put(model.family.perception.encode(grid)))
     )
     # One noise for each draw, at all stimuli: the band is then as smooth as the predictions are.
     noise = make_generator(seed, "predicted responses").permutation(

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Int, Key
 
+from designstudio.core.arrays import put
 from designstudio.core.randomness import make_key
 from designstudio.evaluate.experiment import Experiment
 from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density, prepare_mixture
@@ -63,9 +64,9 @@ def compute_gains(
     exact = task.sampled if task.is_exact else task.observations
     places = _list_nuisance(model)
     root = _find_roots(experiment, logs, np.diag(prior_log_covariance), places)
-    keys = jax.vmap(lambda number: jax.random.fold_in(make_key(study.seed, "noises"), number))(jnp.asarray(numbers))
-    given = (jnp.asarray(logs, jnp.float32), jnp.asarray(root, jnp.float32), task.sampled, exact, keys)
-    at_truth, average = (np.asarray(array, float) for array in _average_likelihood(task.model, places, given))
+    given = (put(logs), put(root), task.sampled, exact, put(numbers, np.int32))
+    key = make_key(study.seed, "noises")
+    at_truth, average = (np.asarray(array, float) for array in _average_likelihood(task.model, places, given, key))
     # Both are minus infinity where no parameters that the fit allows could have made the responses.
     with np.errstate(invalid="ignore"):
         gains = np.stack([at_truth, at_truth + average], axis=1) - log_evidence[:, None]
@@ -101,10 +102,10 @@ def _find_roots(
     stimuli = experiment.fitted.family.perception.encode(experiment.stimuli)
     information = expected_information(
         experiment.fitted,
-        jnp.asarray(logs, jnp.float32),
-        {name: jnp.asarray(values, jnp.float32) for name, values in fixed.items()},
-        jnp.asarray(np.pad(stimuli, ((0, 0), (0, 0), (0, missing))), jnp.float32),
-        jnp.asarray(np.pad(experiment.is_present, ((0, 0), (0, missing)))),
+        put(logs),
+        {name: put(values) for name, values in fixed.items()},
+        put(np.pad(stimuli, ((0, 0), (0, 0), (0, missing)))),
+        put(np.pad(experiment.is_present, ((0, 0), (0, missing))), bool),
     )
     chosen = np.nan_to_num(np.asarray(information, float)[:, places][:, :, places])
     # The prior's own precision keeps this away from singular matrices, whatever the data tell.
@@ -117,12 +118,13 @@ def _find_roots(
 def _average_likelihood(
     model: BehaviorModel,
     places: tuple[int, ...],
-    given: tuple[Array, Array, Observations, Observations, Key[Array, " dataset"]],
+    given: tuple[Array, Array, Observations, Observations, Int[Array, " dataset"]],
+    key: Key[Array, ""],
 ) -> tuple[Float[Array, " dataset"], Float[Array, " dataset"]]:
     """Log likelihood of the true parameters, and by how much that of true prior and cost differs, noises integrated out."""
 
-    def one(dataset: tuple[Array, Array, Observations, Observations, Key[Array, ""]]) -> tuple[Array, Array]:
-        logs, root, fast, exact, key = dataset
+    def one(dataset: tuple[Array, Array, Observations, Observations, Int[Array, ""]]) -> tuple[Array, Array]:
+        logs, root, fast, exact, number = dataset
         values = unpack(model, logs)
         at_truth = model.log_likelihood(values, exact)
         if not places:
@@ -130,7 +132,7 @@ def _average_likelihood(
         share = jnp.log(jnp.array([FAR_SHARE, 1 - FAR_SHARE]))
         mixture = Mixture(share, jnp.zeros((1, len(places))), root[None])
         is_unidentified = (False,) * len(places)
-        offsets = draw_from_mixture(mixture, is_unidentified, NUM_DRAWS, key=key)
+        offsets = draw_from_mixture(mixture, is_unidentified, NUM_DRAWS, key=jax.random.fold_in(key, number))
 
         def weigh(offset: Array) -> Array:
             moved = unpack(model, logs.at[jnp.array(places)].add(offset))

@@ -9,6 +9,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy import stats
 
+from designstudio.core.arrays import put
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
 from designstudio.evaluate.results import Evaluation
@@ -79,10 +80,9 @@ def _predict_band(experiment: Experiment, trials: xr.Dataset, interval: float) -
     shown = trials["stimulus"].values[trials["is_present"].values]
     grid = np.geomspace(shown.min(), shown.max(), NUM_STIMULI)
     model, people = experiment.generative, experiment.participants.isel(dataset=0)
-    values: Values = {name: jnp.asarray(people[name].values, jnp.float32) for name in model.free}
+    values: Values = {name: put(people[name].values) for name in model.free}
     mean, log_variance = (
-        np.asarray(part, float)
-        for part in _predict(model, values, jnp.asarray(model.family.perception.encode(grid), jnp.float32))
+        np.asarray(part, float) for part in _predict(model, values, put(model.family.perception.encode(grid)))
     )
     decode = model.family.response.decode
     reach = stats.norm.ppf((1 + interval) / 2) * np.exp(log_variance / 2)

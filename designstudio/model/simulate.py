@@ -83,7 +83,7 @@ def draw_participants(
     numbers = np.arange(first, first + num_datasets)
     # By name, so that a parameter has the same numbers whatever other parameters there are.
     streams = np.array([hash_name(parameter.name) for parameter in model.parameters])
-    uniforms = _clip(_draw_streams(key, jnp.asarray(streams), jnp.asarray(numbers), model.num_conditions))
+    uniforms = _clip(_draw_streams(key, streams, numbers, model.num_conditions))
     values = {}
     for parameter, uniform in zip(model.parameters, uniforms, strict=True):
         num_entries = model.num_conditions if parameter.name in model.per_condition else 1
@@ -217,7 +217,7 @@ def draw_uniform(
 ) -> Float[np.ndarray, "dataset condition trial"]:
     """Random numbers between 0 and 1 for the data sets of these numbers."""
     # As many as fill a bucket, so that numbers of trials share programs; a longer row begins like a shorter one.
-    uniform = _draw_uniform(key, jnp.asarray(numbers), num_conditions, bucket_size(num_trials, SMALLEST_BUCKET))
+    uniform = _draw_uniform(key, numbers, num_conditions, bucket_size(num_trials, SMALLEST_BUCKET))
     return _clip(uniform)[..., :num_trials]
 
 
@@ -228,7 +228,7 @@ def _clip(uniform: Array) -> np.ndarray:
 
 @eqx.filter_jit
 def _draw_streams(
-    key: Key[Array, ""], streams: Int[Array, " parameter"], numbers: Int[Array, " dataset"], num_conditions: int
+    key: Key[Array, ""], streams: Int[np.ndarray, " parameter"], numbers: Int[np.ndarray, " dataset"], num_conditions: int
 ) -> Float[Array, "parameter dataset condition"]:
     """One random number for every parameter, data set and condition."""
     return jax.vmap(lambda stream: _draw_uniform(jax.random.fold_in(key, stream), numbers, num_conditions, 1)[..., 0])(
@@ -237,7 +237,7 @@ def _draw_streams(
 
 
 @eqx.filter_jit
-def _draw_uniform(key: Key[Array, ""], numbers: Int[Array, " dataset"], num_conditions: int, num_trials: int) -> Array:
+def _draw_uniform(key: Key[Array, ""], numbers: Int[np.ndarray, " dataset"], num_conditions: int, num_trials: int) -> Array:
     return jax.vmap(lambda number: _draw_by_condition(jax.random.uniform, key, number, num_conditions, num_trials))(numbers)
 
 

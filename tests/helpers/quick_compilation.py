@@ -19,6 +19,8 @@ FLAGS = {
     "xla_backend_extra_options": "xla_cpu_optimize_for_size,xla_cpu_disable_loop_unrolling,xla_cpu_disable_slp_vectorizer",
     "xla_cpu_parallel_codegen_split_count": "1",
 }
+# For `jax.jit`, of long programs that run once on few numbers: LLVM hardly optimises at all.
+ONCE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 def compile_quickly():

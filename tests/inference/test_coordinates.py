@@ -18,6 +18,7 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import observe
 from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import HalfNormal, LogNormal, PriorSet
+from tests.helpers.quick_compilation import ONCE
 
 FIXED_VALUES = {"mu_0": (1.5, 1.2), "sigma_0": (0.2, 0.25), "sigma": (0.15, 0.3), "sigma_r": (0.1, 0.12), "beta": (0.9, 0.8)}
 
@@ -86,77 +87,91 @@ def setting(name):
     return model, observe(log_stimulus, log_response, np.ones(shape, bool), fixed)
 
 
-def compile_quickly(function):
+def compile_once(function):
     """Compiled for a few thousand points: optimising it would take longer than running it."""
-    options = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-    return jax.jit(jax.vmap(function), compiler_options=options)
+    return jax.jit(function, compiler_options=ONCE)
+
+
+def place(model, points, observations, expected, *, is_unbounded):
+    return jax.vmap(lambda point: constrain(model, point, observations, expected, is_unbounded=is_unbounded))(points)
 
 
 @functools.cache
 def constrained(name):
-    """Coordinates between bounds around the guess, and without bounds anywhere: the first half far from everything."""
+    """The guess; coordinates between bounds around it, and without bounds anywhere: the first half far from everything."""
     model, observations = setting(name)
-    expected = find_start(model, observations)
     noise = np.random.default_rng(6).normal(size=(2, NUM_POINTS, model.num_free)).astype(np.float32)
-    around = np.concatenate([5 * noise[0], expected.centre + 0.3 * expected.scale * noise[1]])
 
-    def both(z, y):
-        bounded = constrain(model, z, observations, expected)
-        return bounded, constrain(model, y, observations, expected, is_unbounded=True)
+    def both(observations, noise):
+        expected = find_start(model, observations)
+        around = jnp.concatenate([5 * noise[0], expected.centre + 0.3 * expected.scale * noise[1]])
+        bounded = place(model, around, observations, expected, is_unbounded=False)
+        # And back: the same points by their coordinates without bounds.
+        anywhere = jnp.concatenate([6 * noise[0], 2 * noise[1], bounded.y])
+        return expected, bounded, place(model, anywhere, observations, expected, is_unbounded=True)
 
-    bounded, wild = compile_quickly(both)(around, np.concatenate([6 * noise[0], 2 * noise[1]]))
-    # And back: the same points by their coordinates without bounds.
-    again = compile_quickly(lambda y: constrain(model, y, observations, expected, is_unbounded=True))(bounded.y)
-    return jax.tree.map(np.asarray, (bounded, wild, again))
+    expected, bounded, unbounded = jax.tree.map(np.asarray, compile_once(both)(observations, noise))
+    wild, again = (jax.tree.map(lambda x, part=part: np.split(x, 2)[part], unbounded) for part in (0, 1))
+    return expected, bounded, wild, again
 
 
 def widen(tree):
     """The same in 64 bits."""
-    return jax.tree.map(lambda x: jnp.asarray(np.asarray(x, np.float64)) if eqx.is_inexact_array_like(x) else x, tree)
+    return jax.tree.map(lambda x: np.asarray(x, np.float64) if eqx.is_inexact_array_like(x) else x, tree)
 
 
 @every_model
 def test_the_jacobian_is_that_of_the_map(name):
-    bounded, _, _ = constrained(name)
-    z = np.asarray(bounded.z, float)[NUM_POINTS:][bounded.is_inside[NUM_POINTS:]][:10]
-    assert len(z) > 5
-    claimed, computed = differentiate(name, z, is_unbounded=False)
+    (claimed, computed), _ = differentiated(name)
+    assert len(claimed) > 5
     np.testing.assert_allclose(claimed, computed, atol=1e-5)
 
 
 @every_model
 def test_the_jacobian_without_bounds_is_that_of_both_maps(name):
-    bounded, _, _ = constrained(name)
-    y = np.asarray(bounded.y, float)[NUM_POINTS:][bounded.is_inside[NUM_POINTS:]][:10]
-    claimed, computed = differentiate(name, y, is_unbounded=True)
+    _, (claimed, computed) = differentiated(name)
     np.testing.assert_allclose(claimed, computed, atol=2e-4)
 
 
-def differentiate(name, points, *, is_unbounded):
-    """Log determinants: claimed, and by differences, in 64 bits."""
+@functools.cache
+def differentiated(name):
+    """Log determinants, claimed and by differences, in 64 bits: of coordinates with bounds, and without."""
+    _, bounded, _, _ = constrained(name)
+    chosen = np.flatnonzero(bounded.is_inside[NUM_POINTS:])[:10] + NUM_POINTS
     step = 1e-5
-    steps = step * np.eye(points.shape[1])
+
+    def surround(points):
+        """The points themselves, and their neighbours on both sides along every coordinate."""
+        steps = step * np.eye(points.shape[1])
+        return np.asarray(points, float)[:, None] + np.concatenate([np.zeros((1, points.shape[1])), steps, -steps])
+
+    def differences(values, claimed, shape):
+        forward, backward = np.split(np.asarray(values).reshape(shape)[:, 1:], 2, axis=1)
+        computed = np.linalg.slogdet((forward - backward) / (2 * step))[1]
+        return np.asarray(claimed).reshape(shape[:2])[:, 0], computed
+
     with jax.enable_x64(True):
         model, observations = widen(setting(name))
-        expected = find_start(model, observations)
 
-        def place(given):
-            found = constrain(model, given, observations, expected, is_unbounded=is_unbounded)
-            values = jnp.concatenate([jnp.ravel(found.values[key]) for key in model.free])
-            return values, found.log_det + (found.log_slope if is_unbounded else 0.0)
+        def both(observations, z, y):
+            expected = find_start(model, observations)
+            by_z = place(model, z, observations, expected, is_unbounded=False)
+            by_y = place(model, y, observations, expected, is_unbounded=True)
+            return (list_values(model, by_z), by_z.log_det), (list_values(model, by_y), by_y.log_det + by_y.log_slope)
 
-        # The points themselves, and their neighbours on both sides along every coordinate.
-        neighbours = points[:, None] + np.concatenate([np.zeros((1, points.shape[1])), steps, -steps])
-        values, claimed = compile_quickly(place)(neighbours.reshape(-1, points.shape[1]))
-    values = np.asarray(values).reshape(neighbours.shape)
-    forward, backward = np.split(values[:, 1:], 2, axis=1)
-    computed = np.linalg.slogdet((forward - backward) / (2 * step))[1]
-    return np.asarray(claimed).reshape(neighbours.shape[:2])[:, 0], computed
+        neighbours = surround(bounded.z[chosen]), surround(bounded.y[chosen])
+        found = compile_once(both)(observations, *(points.reshape(-1, points.shape[-1]) for points in neighbours))
+    return [differences(*one, points.shape) for one, points in zip(found, neighbours, strict=True)]
+
+
+def list_values(model, found):
+    """The free parameters of each point, one after the other."""
+    return jnp.concatenate([found.values[key].reshape(len(found.log_det), -1) for key in model.free], axis=1)
 
 
 @every_model
 def test_without_bounds_every_point_lies_within_the_priors(name):
-    model, (_, wild, _) = setting(name)[0], constrained(name)
+    model, (_, _, wild, _) = setting(name)[0], constrained(name)
     assert not np.isnan(wild.log_det).any()
     assert not np.isnan(wild.log_slope).any()
     for key, values in wild.values.items():
@@ -169,7 +184,7 @@ def test_without_bounds_every_point_lies_within_the_priors(name):
 
 @every_model
 def test_with_and_without_bounds_coordinates_are_the_same_points(name):
-    bounded, _, again = constrained(name)
+    _, bounded, _, again = constrained(name)
     is_inside = bounded.is_inside
     assert is_inside.sum() > 10
     assert again.is_inside[is_inside].all()
@@ -179,25 +194,24 @@ def test_with_and_without_bounds_coordinates_are_the_same_points(name):
 
 @every_model
 def test_outside_their_bounds_coordinates_are_flagged(name):
-    bounded, _, _ = constrained(name)
+    _, bounded, _, _ = constrained(name)
     assert not bounded.is_inside[:NUM_POINTS].all()
 
 
 def test_unbounded_priors_have_derivatives():
     model, observations = setting("unbounded priors")
-    expected = find_start(model, observations)
-    start = constrain(model, expected.centre, observations, expected).y
 
-    def height(y):
-        return evaluate_posterior(model, y, observations, expected, is_unbounded=True).log_density
+    def differentiate(observations):
+        expected = find_start(model, observations)
+        start = constrain(model, expected.centre, observations, expected).y
+        return jax.grad(lambda y: evaluate_posterior(model, y, observations, expected, is_unbounded=True).log_density)(start)
 
-    assert np.isfinite(compile_quickly(jax.grad(height))(start[None])).all()
+    assert np.isfinite(compile_once(differentiate)(observations)).all()
 
 
 @every_model
 def test_the_guess_is_one_finite_number_for_each_coordinate(name):
-    model, observations = setting(name)
-    expected = find_start(model, observations)
+    model, expected = setting(name)[0], constrained(name)[0]
     assert expected.centre.shape == expected.scale.shape == (model.num_free,)
     assert len(expected.is_unidentified) == model.num_free
     assert np.isfinite(expected.centre).all()
@@ -208,26 +222,31 @@ def test_the_guess_is_one_finite_number_for_each_coordinate(name):
 @pytest.mark.parametrize("is_open", [False, True])
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 2.0), (-300.0, 400.0), (0.0, 1e-4), (-3.0, 5000.0)])
 def test_bounds_can_be_taken_away_and_put_back(low, high, is_open):
-    expected = Start(jnp.zeros(1), jnp.full(1, 0.5), (is_open,))
+    expected = Start(np.zeros(1, np.float32), np.full(1, 0.5, np.float32), (is_open,))
     inside = np.linspace(low, high, 41)[1:-1].astype(np.float32)
 
     def read(given, *, is_unbounded):
         reader = BoundedReader(given[None], expected, is_unbounded=is_unbounded)
         return reader.take(low, high, 1)[0], reader.unbounded[0], reader.log_slope, reader.is_inside
 
-    z, y, log_slope, is_inside = jax.vmap(lambda z: read(z, is_unbounded=False))(inside)
+    @jax.jit
+    @jax.vmap
+    def there_and_back(given):
+        found = read(given, is_unbounded=False)
+        back, _, same_slope, _ = read(found[1], is_unbounded=True)
+        return *found, back, same_slope, jax.grad(lambda y: read(y, is_unbounded=True)[0])(found[1])
+
+    z, _, log_slope, is_inside, back, same_slope, slope = there_and_back(inside)
     assert np.asarray(is_inside).all()
-    back, _, same_slope, _ = jax.vmap(lambda y: read(y, is_unbounded=True))(y)
     np.testing.assert_allclose(back, z, rtol=1e-4, atol=1e-4 * min(high - low, 1))
     np.testing.assert_allclose(same_slope, log_slope, atol=1e-4)
-    slope = jax.vmap(jax.grad(lambda y: read(y, is_unbounded=True)[0]))(y)
     np.testing.assert_allclose(np.log(slope), log_slope, atol=1e-3)
 
 
 def test_far_from_its_bounds_a_determined_coordinate_is_left_alone():
-    expected = Start(jnp.zeros(1), jnp.full(1, 0.1), (False,))
-    z = jnp.linspace(-3.0, 3.0, 7)
-    y = jax.vmap(lambda z: take_one(z, expected))(z)
+    expected = Start(np.zeros(1, np.float32), np.full(1, 0.1, np.float32), (False,))
+    z = np.linspace(-3.0, 3.0, 7)
+    y = jax.jit(jax.vmap(lambda z: take_one(z, expected)))(z)
     # In units of its standard error.
     np.testing.assert_allclose(y, z / 0.1, rtol=1e-5)
 

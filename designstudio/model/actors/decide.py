@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float
 
+from designstudio.core.arrays import put
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 from designstudio.model.actors.base import AbstractActor
 from designstudio.model.parameters import LARGEST, SMALLEST, check_parameters, check_within
@@ -45,18 +46,17 @@ def choose_actions(actor: AbstractActor, measurements: ArrayLike, participant: M
     except ValueError:
         shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in values.items())
         raise StudioError(f"Measurements and parameters must broadcast together, but their shapes are {shapes}.") from None
-    flat = {name: jnp.broadcast_to(jnp.asarray(value, float), shape).ravel() for name, value in values.items()}
-    log_measurements = jnp.log(flat.pop("measurement"))
-    log_actions, is_inside = _act(actor, flat, log_measurements)
-    num_outside = int((~is_inside).sum())
-    if num_outside:
+    spread = {name: put(np.broadcast_to(value, shape), float) for name, value in values.items()}
+    actions = _act(actor, spread)
+    num_actions, num_inside = actions.is_inside.size, np.count_nonzero(actions.is_inside)
+    if num_inside < num_actions:
         warnings.warn(
-            f"{num_outside} of {is_inside.size} actions lie outside the box on which the {actor.cost.name} actor was "
-            f"trained ({describe_box(actor)}); they are extrapolated: use an exact actor there.",
+            f"{num_actions - num_inside} of {num_actions} actions lie outside the box on which the {actor.cost.name} actor "
+            f"was trained ({describe_box(actor)}); they are extrapolated: use an exact actor there.",
             OutsideTrainingBoxWarning,
             stacklevel=2,
         )
-    return Actions(jnp.exp(log_actions).reshape(shape), is_inside.reshape(shape))
+    return actions
 
 
 def describe_box(actor: AbstractActor) -> str:
@@ -65,12 +65,12 @@ def describe_box(actor: AbstractActor) -> str:
 
 
 @eqx.filter_jit
-def _act(
-    actor: AbstractActor,
-    participants: dict[str, Float[Array, " decision"]],
-    log_measurements: Float[Array, " decision"],
-) -> tuple[Float[Array, " decision"], Bool[Array, " decision"]]:
+def _act(actor: AbstractActor, values: dict[str, Float[Array, "..."]]) -> Actions:
     def act(participant: dict[str, Array], log_measurement: Array) -> tuple[Array, Array]:
         return actor.policy(participant)(log_measurement), actor.is_inside(participant, log_measurement)
 
-    return jax.vmap(act)(participants, log_measurements)
+    shape = values["measurement"].shape
+    flat = {name: value.ravel() for name, value in values.items()}
+    log_measurements = jnp.log(flat.pop("measurement"))
+    log_actions, is_inside = jax.vmap(act)(flat, log_measurements)
+    return Actions(jnp.exp(log_actions).reshape(shape), is_inside.reshape(shape))

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from designstudio.core.arrays import put
 from designstudio.core.files import write_bytes
 from designstudio.errors import ActorFileError
 
@@ -46,7 +46,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def read_leaves(path: Path, skeleton: Tree) -> Tree:
-    """`skeleton` with its arrays replaced by those of the file.
+    """`skeleton` with its arrays, or the shapes in their place, replaced by the arrays of the file.
 
     Raises:
         ActorFileError: if the file is damaged, or its arrays do not fit.
@@ -54,7 +54,7 @@ def read_leaves(path: Path, skeleton: Tree) -> Tree:
     header, payload = _read(path)
     if hashlib.sha256(payload).hexdigest() != header.get("sha256"):
         raise ActorFileError(f"The file {path.name!r} is damaged: its numbers do not match its checksum; make it again.")
-    arrays, others = eqx.partition(skeleton, eqx.is_array)
+    arrays, others = eqx.partition(skeleton, lambda leaf: eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
     leaves, structure = jax.tree.flatten(arrays)
     stored = header.get("leaves", [])
     if not _fits(stored, [leaf.shape for leaf in leaves]):
@@ -68,7 +68,7 @@ def read_leaves(path: Path, skeleton: Tree) -> Tree:
         dtype = np.dtype(layout["dtype"])
         size = leaf.size * dtype.itemsize
         numbers = np.frombuffer(payload[start : start + size], dtype.newbyteorder("<"))
-        read.append(jnp.asarray(numbers.astype(dtype).reshape(leaf.shape)))
+        read.append(put(numbers.reshape(leaf.shape), dtype))
         start += size
     return eqx.combine(jax.tree.unflatten(structure, read), others)
 

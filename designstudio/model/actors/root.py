@@ -54,8 +54,11 @@ def _solve(
         value, slope = _value_and_slope(function, x, arguments)
         low, high = jnp.where(value < 0, x, low), jnp.where(value < 0, high, x)
         newton = x - value / slope
-        # A Newton step that leaves the bracket, or does not halve the last step, would cycle or crawl: bisect instead.
-        is_good = (newton > low) & (newton < high) & (jnp.abs(newton - x) < jnp.abs(last_step) / 2)
+        # A Newton step that leaves the bracket, or does not halve the last step, would cycle or crawl: bisect instead. But
+        # at the root, an end of the bracket by now, rounding may point outwards: that is no reason to leave.
+        size = jnp.abs(newton - x)
+        is_good = (newton > low) & (newton < high) & (size < jnp.abs(last_step) / 2)
+        is_good = is_good | (size <= tolerance * (1 + jnp.abs(x)))
         following = jnp.where(is_good, newton, (low + high) / 2)
         following = jnp.where(value == 0, x, following)
         return low, high, following, following - x, num_steps + 1

@@ -6,6 +6,7 @@ any other.
 """
 
 import dataclasses
+import functools
 import math
 from importlib import resources
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
+from designstudio.core.arrays import put
 from designstudio.core.configuration import configure_once
 from designstudio.core.versions import list_versions
 from designstudio.errors import ActorFileError, StudioError, UnknownNameError
@@ -88,11 +91,12 @@ def load_actor(source: str | Path) -> AbstractActor:
             "other values; train the actor again."
         )
     box = _read_box(card, cost)
-    skeleton = eqx.filter_eval_shape(lambda: build_actor(cost, card.recipe, box=box, key=jax.random.key(0)))
-    skeleton = jax.tree.map(
-        lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf, skeleton
-    )
-    return read_leaves(path, skeleton)
+    return read_leaves(path, _outline_actor(cost, card.recipe, box))
+
+
+def _outline_actor(cost: AbstractCost, recipe: Recipe, box: Box | None = None) -> AbstractActor:
+    """An actor with the shapes of its weights in their place: nothing is drawn or compiled."""
+    return eqx.filter_eval_shape(lambda: build_actor(cost, recipe, box=box, key=jax.random.key(0)))
 
 
 def _read_box(card: ActorCard, cost: AbstractCost) -> Box:
@@ -101,7 +105,7 @@ def _read_box(card: ActorCard, cost: AbstractCost) -> Box:
     The cost's own parameters must have the box that they had: the network sees them relative to it.
     """
     own = {parameter.name: (parameter.box.low, parameter.box.high) for parameter in cost.parameters}
-    expected = build_actor(cost, card.recipe, key=jax.random.key(0)).box
+    expected = _outline_actor(cost, card.recipe).box
     if list(card.box) != [name for name, _ in expected] or any(card.box[name] != ends for name, ends in own.items()):
         raise ActorFileError(
             f"The actor {card.path.name!r} was trained on another box than the cost {cost.name!r} has now; train it again."
@@ -153,9 +157,19 @@ def _zoo_path(name: str) -> Path:
 
 def probe_cost(cost: AbstractCost) -> list[float]:
     """A few values of the cost, by which a file recognises the cost it was trained for."""
-    responses, stimuli = jnp.array([0.5, 1.0, 2.0, 2.2]), jnp.array([1.0, 2.0, 1.0, 2.0])
-    middle = {p.name: jnp.asarray(0.3 * p.box.low + 0.7 * p.box.high) for p in cost.parameters}
-    return [round(float(value), 6) for value in cost(responses, stimuli, middle)]
+    middle = {p.name: put(0.3 * p.box.low + 0.7 * p.box.high, float) for p in cost.parameters}
+    values = _evaluate_cost(cost, put([0.5, 1.0, 2.0, 2.2], float), put([1.0, 2.0, 1.0, 2.0], float), middle)
+    return [round(float(value), 6) for value in np.asarray(values)]
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _evaluate_cost(
+    cost: AbstractCost,
+    responses: Float[Array, " probe"],
+    stimuli: Float[Array, " probe"],
+    values: dict[str, Float[Array, ""]],
+) -> Float[Array, " probe"]:
+    return cost(responses, stimuli, values)
 
 
 def _agree(stored: Any, current: list[float]) -> bool:

@@ -3,7 +3,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from designstudio.model.actors import ExactActor, root
 from designstudio.model.actors.root import find_root
+from designstudio.model.costs import get_cost
 
 
 def cube(x, a):
@@ -31,7 +33,20 @@ def test_derivatives_up_to_the_third_are_those_of_the_root(order):
 
 
 def test_a_step_function_is_bisected_to_its_jump():
-    root = find_root(
+    found = find_root(
         lambda x, a: jnp.tanh((x - a) * 1e4), jnp.asarray(0.3), jnp.asarray(-5.0), jnp.asarray(5.0), jnp.asarray(4.0)
     )
-    np.testing.assert_allclose(root, 0.3, atol=1e-5)
+    np.testing.assert_allclose(found, 0.3, atol=1e-5)
+
+
+def test_a_root_that_newton_steps_hit_is_not_left_again(monkeypatch):
+    cost, sigmas = get_cost("asymmetric_quadratic"), np.linspace(0.05, 0.5, 500)
+
+    def act(max_steps):
+        monkeypatch.setattr(root, "MAX_STEPS", max_steps)
+        values = jnp.asarray(0.2), {"alpha": jnp.asarray(0.58)}
+        return np.asarray(jax.jit(jax.vmap(lambda sigma: ExactActor(cost).strategy(sigma, *values)(0.0)))(sigmas))
+
+    with jax.enable_x64(True):
+        # Whoever leaves the root bisects dozens of times on the way back.
+        np.testing.assert_allclose(act(6), act(80), atol=1e-12)

@@ -2,6 +2,7 @@
 
 import functools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,7 @@ from designstudio.model.actors.accuracy import draw_decisions
 from designstudio.model.costs import get_cost
 from designstudio.model.gauss_hermite import half_gauss_hermite
 from designstudio.model.likelihood.density import CORNERED, response_log_density
+from tests.helpers.quick_compilation import ONCE
 
 NUM_TRIALS = 2000
 
@@ -23,13 +25,20 @@ TOLERANCES = {"paper": 1e-3, "whole": 2e-3}
 
 def draw_trials(actor, key, box="whole"):
     """Random participants over a training box with one stimulus and response each."""
-    priors = PaperActor(actor.cost, key=key).training_priors if box == "paper" else None
-    decisions = draw_decisions(actor.cost, NUM_TRIALS, priors=priors, key=key)
+    # Its weights are not needed.
+    paper = eqx.filter_eval_shape(PaperActor, actor.cost, key=key)
+    decisions = draw_decisions(actor.cost, NUM_TRIALS, priors=paper.training_priors if box == "paper" else None, key=key)
     noise_key, sign_key = jax.random.split(jax.random.fold_in(key, 1))
-    log_actions = jax.vmap(lambda p, m: actor.policy(p)(m))(decisions.participants, decisions.log_measurements)
-    log_responses = log_actions + decisions.participants["sigma_r"] * jax.random.normal(noise_key, (NUM_TRIALS,))
-    perceptual = decisions.participants["sigma"] * jax.random.normal(sign_key, (NUM_TRIALS,))
-    return decisions.participants, decisions.log_measurements - perceptual, log_responses
+    participants, log_measurements = jax.tree.map(np.asarray, (decisions.participants, decisions.log_measurements))
+    log_actions = np.asarray(act(actor, participants, log_measurements))
+    log_responses = log_actions + participants["sigma_r"] * np.asarray(jax.random.normal(noise_key, (NUM_TRIALS,)))
+    perceptual = participants["sigma"] * np.asarray(jax.random.normal(sign_key, (NUM_TRIALS,)))
+    return participants, log_measurements - perceptual, log_responses
+
+
+@eqx.filter_jit
+def act(actor, participants, log_measurements):
+    return jax.vmap(lambda participant, measurement: actor.policy(participant)(measurement))(participants, log_measurements)
 
 
 def reference_log_density(actor, participant, log_stimulus, log_response):
@@ -70,14 +79,24 @@ def load_with_density(name):
     return actor, jax.jit(jax.vmap(density(actor)))
 
 
+@functools.cache
+def dense_reference(name):
+    """The same by the reference, for as many trials; called with 64 bits."""
+    actor = load_actor(name)
+    return jax.jit(jax.vmap(lambda *trial: reference_log_density(actor, *trial)))
+
+
+def widen(tree):
+    return jax.tree.map(lambda x: np.asarray(x, np.float64), tree)
+
+
 @pytest.mark.parametrize("box", TOLERANCES)
 def test_the_density_is_within_a_thousandth_of_a_nat_of_a_dense_reference(cost, box):
     actor, evaluate = load_with_density(cost.name)
     trials = draw_trials(actor, jax.random.key(7), box)
     fast = evaluate(*trials)
     with jax.enable_x64(True):
-        wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x, np.float64)), trials)
-        reference = jax.jit(jax.vmap(lambda *trial: reference_log_density(actor, *trial)))(*wide)
+        reference = dense_reference(cost.name)(*widen(trials))
     assert np.isfinite(fast).all()
     errors = np.abs(np.asarray(fast) - np.asarray(reference))
     assert errors.max() < TOLERANCES[box]
@@ -86,7 +105,7 @@ def test_the_density_is_within_a_thousandth_of_a_nat_of_a_dense_reference(cost, 
 
 def test_the_careful_rule_agrees_with_the_fast_ones(cost):
     actor, evaluate = load_with_density(cost.name)
-    careful = jax.jit(jax.vmap(density(actor, CORNERED)))
+    careful = jax.jit(jax.vmap(density(actor, CORNERED)), compiler_options=ONCE)
     for box, tolerance in TOLERANCES.items():
         trials = draw_trials(actor, jax.random.key(11), box)
         np.testing.assert_allclose(careful(*trials), evaluate(*trials), atol=tolerance)
@@ -103,10 +122,10 @@ def test_half_a_gauss_hermite_rule_integrates_polynomials_exactly():
 def test_a_power_law_gives_a_gaussian_in_logarithms(name):
     actor = ExactActor(get_cost(name))
     participants, log_stimuli, log_responses = draw_trials(actor, jax.random.key(8))
-    fast = jax.vmap(density(actor))(participants, log_stimuli, log_responses)
+    fast = jax.jit(jax.vmap(density(actor)), compiler_options=ONCE)(participants, log_stimuli, log_responses)
     sigma_0, sigma, sigma_r = (np.asarray(participants[key], float) for key in ("sigma_0", "sigma", "sigma_r"))
     weight = sigma_0**2 / (sigma_0**2 + sigma**2)
-    means = jax.vmap(lambda p, s: actor.policy(p)(s))(participants, log_stimuli)
+    means = np.asarray(act(actor, participants, log_stimuli))
     expected = stats.norm.logpdf(log_responses, means, np.sqrt((weight * sigma) ** 2 + sigma_r**2))
     np.testing.assert_allclose(fast, expected, atol=2e-3)
 
@@ -122,11 +141,11 @@ def test_the_density_integrates_to_one(cost):
 def test_gradients_agree_with_those_of_the_dense_reference(cost):
     actor = load_actor(cost.name)
     participants, log_stimuli, log_responses = jax.tree.map(lambda x: x[:400], draw_trials(actor, jax.random.key(10)))
-    # Sixteen unrolled nodes are a long program, which runs once: LLVM would spend 14 s on it at its usual level, now 7.
-    differentiate = jax.jit(jax.vmap(jax.grad(density(actor))), compiler_options={"xla_backend_optimization_level": 0})
+    # Sixteen unrolled nodes are a long program, which runs once: LLVM would spend 14 s on it at its usual level.
+    differentiate = jax.jit(jax.vmap(jax.grad(density(actor))), compiler_options=ONCE)
     gradient = differentiate(participants, log_stimuli, log_responses)
     with jax.enable_x64(True):
-        wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x, np.float64)), (participants, log_stimuli, log_responses))
+        wide = widen((participants, log_stimuli, log_responses))
         reference = jax.jit(jax.vmap(jax.grad(lambda *trial: reference_log_density(actor, *trial))))(*wide)
     for name, expected in reference.items():
         # On the scale on which a sampler moves: relative changes of the parameter.

@@ -1,7 +1,6 @@
 """Regressions of short ranges of stimuli: against the likelihood of all trials."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -24,9 +23,10 @@ def rng():
 def simulate(rng, model, cost, sigma=0.25):
     """One data set of one condition."""
     x = np.log(rng.uniform(0.3, 5.0, (1, 1, NUM_TRIALS)))
-    participant = {name: jnp.float32(value) for name, value in {**TRUTH, **cost, "sigma": sigma}.items()}
+    participant = {name: np.float32(value) for name, value in {**TRUTH, **cost, "sigma": sigma}.items()}
     measured = x + sigma * rng.normal(size=x.shape)
-    actions = jax.vmap(model.actor.policy(participant))(jnp.asarray(measured.ravel(), jnp.float32))
+    act = jax.jit(lambda participant, measured: jax.vmap(model.actor.policy(participant))(measured))
+    actions = act(participant, measured.ravel().astype(np.float32))
     y = np.asarray(actions, float).reshape(x.shape) + TRUTH["sigma_r"] * rng.normal(size=x.shape)
     return observe(x, y, np.ones(x.shape, bool), {"sigma": np.full((1, 1), sigma)})
 
@@ -37,12 +37,11 @@ def find_differences(rng, model, cost, num_draws=200):
     both = (observations, summarize_ranges(observations, NUM_RANGES))
     trials, ranges = (jax.tree.map(lambda a: a[0], one) for one in both)
     drawn = {
-        name: jnp.asarray(value * np.exp(0.1 * rng.normal(size=num_draws)), jnp.float32)
+        name: (value * np.exp(0.1 * rng.normal(size=num_draws))).astype(np.float32)
         for name, value in {**TRUTH, **cost}.items()
     }
     by_trial, by_range = (
-        np.asarray(jax.vmap(lambda values, data=data: model.log_likelihood(values, data))(drawn))
-        for data in (trials, ranges)
+        np.asarray(jax.jit(jax.vmap(model.log_likelihood, in_axes=(0, None)))(drawn, data)) for data in (trials, ranges)
     )
     is_likely = by_trial > by_trial.max() - 10
     assert is_likely.sum() > 20
@@ -61,11 +60,11 @@ def test_ranges_of_a_power_law_tell_all_that_trials_do(rng):
     model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=["sigma"])
     observations = simulate(rng, model, {"beta": 0.8})
     ranges = jax.tree.map(lambda array: array[0], summarize_ranges(observations, NUM_RANGES)).ranges
-    values = {name: jnp.float32(value) for name, value in {**TRUTH, "beta": 0.7}.items()}
-    participant = {**values, "sigma": jnp.float32(0.25)}
-    found = jnp.sum(model._ranges_log_likelihood(participant, jax.tree.map(lambda array: array[0], ranges)))
-    whole = model.log_likelihood(values, jax.tree.map(lambda array: array[0], observations))
-    assert float(found) == pytest.approx(float(whole), rel=1e-4)
+    values = {name: np.float32(value) for name, value in {**TRUTH, "beta": 0.7}.items()}
+    participant = {**values, "sigma": np.float32(0.25)}
+    found = jax.jit(model._ranges_log_likelihood)(participant, jax.tree.map(lambda array: array[0], ranges))
+    whole = jax.jit(model.log_likelihood)(values, jax.tree.map(lambda array: array[0], observations))
+    assert float(np.sum(found)) == pytest.approx(float(whole), rel=1e-4)
 
 
 def test_ranges_hold_every_trial_once_and_empty_ones_have_no_weight(rng):
