@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from designstudio.fitting.posterior_summaries import INTERVAL
+from designstudio.fitting.units import name_unit
 from designstudio.model.parameter_entries import split_label
-from designstudio.model.parameters import NO_UNIT, PER_STIMULUS_UNIT, STIMULUS_UNIT
+from designstudio.model.parameters import NO_UNIT
 
 if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
@@ -29,7 +30,7 @@ def list_estimates(fit: "EmpiricalFit") -> list[dict[str, Any]]:
     rows = []
     for j, (cost, posterior) in enumerate(fit.posteriors.items()):
         is_good = posterior["diagnostics"].to_dataset()["is_good"].values
-        units = {parameter.name: name_unit(fit, parameter.unit) for parameter in fit.models[cost].parameters}
+        units = {parameter.name: name_unit(parameter, fit.scale.unit) for parameter in fit.models[cost].parameters}
         for i, subject in enumerate(fit.subjects):
             for k, label in enumerate(summary["parameter"].values.tolist()):
                 mean, sd, low, high = (float(summary[name].values[i, j, k]) for name in summary.data_vars)
@@ -54,12 +55,6 @@ def list_estimates(fit: "EmpiricalFit") -> list[dict[str, Any]]:
     return rows
 
 
-def name_unit(fit: "EmpiricalFit", unit: str) -> str:
-    """The unit of a parameter, with that of the data in it."""
-    known = {STIMULUS_UNIT: fit.scale.unit, PER_STIMULUS_UNIT: f"1 / {fit.scale.unit}"}
-    return known.get(unit, unit)
-
-
 def tabulate_estimates(fit: "EmpiricalFit", cost: str) -> EstimateTable:
     """Estimates under one cost: mean and interval of each subject, and the mean over subjects with its standard error."""
     summary = fit.summarize().sel(cost=cost).dropna("parameter", how="all")
@@ -76,7 +71,7 @@ def tabulate_estimates(fit: "EmpiricalFit", cost: str) -> EstimateTable:
         numbers = zip(mean[i], low[i], high[i], strict=True)
         cells = ["-" if np.isnan(m) else f"{m:.3g}\n{a:.3g} to {b:.3g}" for m, a, b in numbers]
         rows.append((subject if is_good[i] else f"{subject} (failed)", *cells))
-    units = {parameter.name: name_unit(fit, parameter.unit) for parameter in fit.models[cost].parameters}
+    units = {parameter.name: name_unit(parameter, fit.scale.unit) for parameter in fit.models[cost].parameters}
     heads = [label + (f"\n({unit})" if (unit := units[split_label(label)[0]]) != NO_UNIT else "") for label in labels]
     hidden = len(fit.subjects) - MOST_SUBJECTS
     more = f" {hidden} further subjects are in estimates.csv (--out)." if hidden > 0 else ""

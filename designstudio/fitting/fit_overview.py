@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from designstudio.metrics.monte_carlo import Score
 
@@ -27,7 +28,7 @@ def tabulate_costs(fit: "EmpiricalFit") -> Table:
             str(cost),
             format_number(float(row["elpd"]), 1),
             _format_difference(float(row["difference"]), float(row["difference_se"])),
-            format_number(float(row["weight"]), 2),
+            _format_weight(row),
             str(Score(float(row["share_won"]), float(row["share_won_se"]))),
             str(num_failed[str(cost)]),
         )
@@ -43,7 +44,7 @@ def describe_costs(fit: "EmpiricalFit") -> str:
     return (
         f"Sums over the {num_decided} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd: log "
         "predictive density of left-out trials; behind: how far below the best cost, ± its error over subjects; weight: by "
-        "stacking; won: share of subjects."
+        "stacking, with its 94% interval; won: share of subjects in whom it is clearly ahead."
     )
 
 
@@ -72,6 +73,11 @@ def frame_fit(fit: "EmpiricalFit") -> "pd.DataFrame":
 def format_number(value: float, num_digits: int) -> str:
     """A number, or a dash where there is none."""
     return "-" if np.isnan(value) else f"{value:.{num_digits}f}"
+
+
+def _format_weight(row: xr.Dataset) -> str:
+    weight, low, high = (float(row[name]) for name in ("weight", "weight_low", "weight_high"))
+    return "-" if np.isnan(weight) else f"{weight:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _format_difference(value: float, error: float) -> str:

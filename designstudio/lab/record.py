@@ -23,6 +23,7 @@ from designstudio.lab.labels import check_labels
 from designstudio.lab.record_power import NOT_WANTED, describe_power
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
+from designstudio.model.likelihood.lapses import NO_LAPSES
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Goal, Known, Study
@@ -172,6 +173,8 @@ def _describe_analysis(study: Study, model: BehaviorModel) -> dict[str, Any]:
         "priors": {name: format_prior(model.priors[name]) for name in model.free},
         "known": {name: _describe_known(known) for name, known in study.analysis.known.items()},
         "costs_compared": list(study.candidates or (study.cost,)),
+        # Records of before have no such entry, and knew no lapses.
+        **({} if study.analysis.lapses == NO_LAPSES else {"lapses": study.analysis.lapses}),
     }
 
 

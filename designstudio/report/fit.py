@@ -12,6 +12,7 @@ from designstudio.core.run_record import RunRecord
 from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_folder import load_fit
+from designstudio.fitting.fit_verdict import find_best, list_lapses
 from designstudio.fitting.pilot import describe_pilot
 from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.units import name_unit
@@ -41,6 +42,7 @@ from designstudio.viz.model_comparison import draw_model_comparison, draw_subjec
 
 # More columns than this are too many for a page.
 MOST_COLUMNS = 6
+MOST_LAPSES = 20
 STANDARD_ERROR = "± is the standard error over subjects."
 
 
@@ -62,6 +64,7 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
         "parameters of each condition": fit.request.per_condition,
         "known parameters": sorted(fit.request.fixed),
         "pools subjects": fit.request.pools,
+        "lapses": fit.request.lapses,
         **{f"fit: {name}": value for name, value in fit.request.settings.as_dict().items()},
     }
     times = [Words((f"All fits took {format_duration(fit.seconds)}.",))]
@@ -70,6 +73,7 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
         _describe_data(fit),
         _describe_priors(fit),
         *([] if fit.comparison is None else [_describe_comparison(fit, fit.comparison)]),
+        _describe_checks(fit),
         _describe_estimates(fit, record),
         *([_describe_group(fit)] if fit.pooled else []),
         _describe_convergence(fit),
@@ -92,20 +96,8 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
 
 def _summarize(fit: EmpiricalFit) -> list[str]:
     num_fits, num_failed = len(fit.subjects) * len(fit.posteriors), len(fit.failures)
-    sentences = [f"{num_fits - num_failed} of {num_fits} fits converged; those that did not are named below and not used."]
-    comparison = fit.comparison
-    if comparison is not None and np.isfinite(comparison.total["elpd"].values).any():
-        total = comparison.total
-        order = total["cost"].values[np.argsort(-np.nan_to_num(total["elpd"].values, nan=-np.inf), kind="stable")]
-        best, second = (total.sel(cost=cost) for cost in order[:2])
-        behind = format_score(Score(float(second["difference"]), float(second["difference_se"])))
-        won = format_score(Score(float(best["share_won"]), float(best["share_won_se"])))
-        sentences.insert(
-            0,
-            f"The {name_cost(str(order[0]))} cost predicts left-out trials best and wins a share of {won} of the "
-            f"subjects; the next, {name_cost(str(order[1]))}, is behind by {behind} in elpd.",
-        )
-    return [*sentences, *fit.notes]
+    converged = f"{num_fits - num_failed} of {num_fits} fits converged; those that did not are named below and not used."
+    return [*fit.verdict, converged, *fit.notes]
 
 
 def _describe_data(fit: EmpiricalFit) -> Section:
@@ -166,13 +158,17 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
         row = {str(name): float(total[name].sel(cost=cost)) for name in total.data_vars}
         pairs = (("elpd", "elpd_se"), ("difference", "difference_se"), ("share_won", "share_won_se"))
         elpd, behind, won = (format_score(Score(row[value], row[error])) for value, error in pairs)
-        behind = behind if row["difference"] else "best"
-        rows.append((name_cost(str(cost)), elpd, behind, won, format_share(row["weight"])))
+        draws = f" (draws: {row['difference_mcse']:.1f})" if row.get("difference_mcse") else ""
+        behind = f"{behind}{draws}" if row["difference"] else "best"
+        weight = f"{format_share(row['weight'])} ({format_share(row['weight_low'])} to {format_share(row['weight_high'])})"
+        rows.append((name_cost(str(cost)), elpd, behind, won, weight))
     num = len(fit.subjects) - comparison.num_undecided
     caption = (
         f"Sums over the {num} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd is the log "
-        f"predictive density of left-out trials (PSIS-LOO); behind, how far below the best cost; won, the share of "
-        f"subjects. {STANDARD_ERROR} Weights are by stacking and have no error."
+        f"predictive density of left-out trials (PSIS-LOO; trials of much influence are left out for real); behind, how far "
+        f"below the best cost, with the Monte Carlo error of the draws; won, the share of subjects in whom a cost is "
+        f"clearly ahead, {comparison.num_close} being too close to call. {STANDARD_ERROR} Weights are by stacking, "
+        "with their 94 % interval over subjects."
     )
     families = [
         (
@@ -194,6 +190,35 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
         render_figure(draw_subject_winners(comparison), "How far each cost is behind the best one of each subject.")
     )
     return Section("Model comparison", tuple(blocks))
+
+
+def _describe_checks(fit: EmpiricalFit) -> Section:
+    """Whether fits reproduce what is seen, and which trials are probably lapses."""
+    checks = [str(check) for check in fit.predictive["check"].values]
+    rows = []
+    for cost in fit.posteriors:
+        p = [float(fit.predictive["p"].sel(cost=cost, check=check)) for check in checks]
+        rows.append((name_cost(cost), *(MISSING if math.isnan(number) else f"{number:.2g}" for number in p)))
+    caption = (
+        "Posterior predictive p-values, two-sided: how often data simulated from the fits are as far out as the real ones "
+        "in how responses bend and scatter with the stimulus, and follow the trial before. What is small is not reproduced."
+    )
+    blocks: list[Block] = [make_table(("cost", *checks), rows, caption)]
+    best = find_best(fit)
+    lapses = [] if best is None else list_lapses(fit, best)
+    if best is not None and lapses:
+        named = [
+            (lapse.subject, str(lapse.trial), f"{lapse.stimulus:.4g}", f"{lapse.response:.4g}", f"{lapse.probability:.2f}")
+            for lapse in lapses[:MOST_LAPSES]
+        ]
+        caption = (
+            f"Trials that are probably lapses under the {name_cost(best)} cost, the most probable {len(named)} of "
+            f"{len(lapses)}; numbers of trials are those of a subject's rows that were kept."
+        )
+        unit = fit.scale.unit
+        heads = ("subject", "trial", f"stimulus ({unit})", f"response ({unit})", "probability of a lapse")
+        blocks.append(make_table(heads, named, caption))
+    return Section("Checks", tuple(blocks))
 
 
 def _tabulate_subjects(comparison: Comparison) -> list[Block]:

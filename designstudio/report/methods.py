@@ -7,6 +7,7 @@ from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.posterior_summaries import INTERVAL
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
+from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES, Lapses
 from designstudio.report.assumptions import describe_analysis, describe_population
 from designstudio.report.formatting import count, format_score, join_words, spell
 from designstudio.report.scores import Evaluations, find_versions
@@ -155,6 +156,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     if request.per_condition:
         own = join_words([label_parameter(name).symbol for name in request.per_condition])
         sentences.append(f"Conditions had their own {own}; all else was shared by them.")
+    sentences += describe_lapses(request.lapses)
     # Costs may call different things alike: each prior once, and as often as it is another.
     priors = [
         f"{p.symbol} ~ {model.priors[p.name]}"
@@ -172,7 +174,8 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     if fit.comparison is not None:
         num_decided = len(fit.subjects) - fit.comparison.num_undecided
         sentences.append(
-            "Costs were compared by leave-one-out prediction (PSIS-LOO), summed over the "
+            "Costs were compared by leave-one-out prediction (PSIS-LOO; trials with a k-hat above 0.7 were left out for real), "
+            "summed over the "
             f"{count(num_decided, 'participant')} to whom every cost could be fitted."
         )
     if request.pools:
@@ -181,6 +184,18 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     none = "all converged"
     failed = f"Of {num_fits} fits, {f'{num_failed} did not converge and {verb} not used' if num_failed else none}"
     return " ".join([*sentences, f"{failed}.", f"The seed of all random numbers was {request.seed}."])
+
+
+def describe_lapses(lapses: Lapses) -> list[str]:
+    """What an analysis does about responses that have nothing to do with their stimulus; nothing to say if it does nothing."""
+    if lapses == NO_LAPSES:
+        return []
+    share = (
+        "a share λ of the trials, which was estimated," if lapses == FREE_LAPSES else f"{float(lapses):.1%} of the trials"
+    )
+    return [
+        f"Each response was the actor's, or, in {share} a lapse: any response between the participant's least and greatest."
+    ]
 
 
 def _find_version(evaluations: Evaluations) -> str:
@@ -245,7 +260,8 @@ def _describe_fit(study: Study, designs: Sequence[Design], settings: Mapping[str
     known = [f"{symbols[name]} was {said[name]}" for name in study.analysis.known]
     how = _describe_sampler(settings, "data set")
     assumed = f"The analysis assumed the {name_cost(cost.name)} cost and the priors {join_words(priors)}"
-    return f"{how} {assumed}{f'; {join_words(known)}' if known else ''}."
+    lapses = "".join(f" {sentence}" for sentence in describe_lapses(study.analysis.lapses))
+    return f"{how} {assumed}{f'; {join_words(known)}' if known else ''}.{lapses}"
 
 
 def _describe_sampler(settings: Mapping[str, Any], what: str) -> str:

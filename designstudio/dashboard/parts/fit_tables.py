@@ -65,7 +65,7 @@ def write_warnings(fit: EmpiricalFit) -> str:
     ]
     num_fits = len(fit.subjects) * len(fit.posteriors)
     summary = f"{num_fits - len(fit.failures)} of {num_fits} fits converged."
-    notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in fit.notes)
+    notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in (*fit.verdict, *fit.notes))
     warnings = "".join(f"<li>{part}</li>" for part in parts)
     shown = f'<div class="failed"><ul class="verdict">{warnings}</ul></div>' if warnings else ""
     return f'{shown}<ul class="verdict"><li>{summary}</li>{notes}</ul>'
