@@ -174,8 +174,8 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     if fit.comparison is not None:
         num_decided = len(fit.subjects) - fit.comparison.num_undecided
         sentences.append(
-            "Costs were compared by leave-one-out prediction (PSIS-LOO; trials with a k-hat above 0.7 were left out for real), "
-            "summed over the "
+            "Costs were compared by leave-one-out prediction (PSIS-LOO; trials with a k-hat above 0.7 were left out for "
+            "real), summed over the "
             f"{count(num_decided, 'participant')} to whom every cost could be fitted."
         )
     if request.pools:
@@ -187,7 +187,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
 
 
 def describe_lapses(lapses: Lapses) -> list[str]:
-    """What an analysis does about responses that have nothing to do with their stimulus; nothing to say if it does nothing."""
+    """What an analysis does about responses that have nothing to do with their stimulus, if anything."""
     if lapses == NO_LAPSES:
         return []
     share = (
