@@ -1,5 +1,6 @@
 """What the columns of a table mean: the roles that a fit needs, and the names that people give them."""
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -54,8 +55,7 @@ def find_columns(names: Sequence[str], chosen: Mapping[str, str], file: str) -> 
             found[role] = column
         elif role in REQUIRED:
             raise DataError(
-                f"{file} has no column for the {role}, but {list_names(names)}: "
-                f"say which it is with columns={{{role!r}: '...'}}."
+                f"{file} has no column for the {role}, but {list_names(names)}: say which it is with --column {role}=NAME."
             )
     return found
 
@@ -79,10 +79,10 @@ def find_column(role: str, names: Collection[str], chosen: Mapping[str, str], fi
     exact = [name for name in free if _simplify(name) == role]
     matches = exact or [name for name in free if _simplify(name) in ALIASES[role].split()]
     if len(matches) > 1:
-        none = ", or '' for none" if role in OPTIONAL else ""
+        none = f", or none with --column {role}=" if role in OPTIONAL else ""
         raise DataError(
             f"{file} has the columns {' and '.join(map(repr, matches))}, which could all be the {role}: "
-            f"choose one with columns={{{role!r}: {matches[0]!r}}}{none}."
+            f"choose one with --column {shlex.quote(f'{role}={matches[0]}')}{none}."
         )
     return matches[0] if matches else None
 

@@ -36,12 +36,12 @@ def settle_unit(parts: Sequence[Rows], wanted: str | None) -> tuple[str, list[st
         first, second = list(found.values())[::-1][:2]
         raise DataError(
             f"The sidecars say {first} but {second}: convert the numbers to one unit, "
-            "or name the right one with unit='...' if only the sidecar is wrong."
+            "or name the right one with --unit if only the sidecar is wrong."
         )
     if found:
         unit = next(iter(found))
         return unit, [f"The unit {unit!r} comes from the sidecar."]
-    return STIMULUS_UNIT, ["The unit of stimulus and response is not known: name it with unit='s', for example."]
+    return STIMULUS_UNIT, ["The unit of stimulus and response is not known: name it, for example with --unit s."]
 
 
 def describe_columns(parts: Sequence[Rows], conditions: Sequence[str]) -> list[str]:
@@ -70,7 +70,7 @@ def describe_conditions(table: pd.DataFrame, has_conditions: bool) -> list[str]:
     if counts.shape[1] > MANY_CONDITIONS:
         notes.append(
             f"There are {counts.shape[1]} conditions: check that the column is meant, or choose none with "
-            "columns={'condition': ''}."
+            "--column condition=."
         )
     for condition in counts.columns:
         lacking = [str(subject) for subject in counts.index[counts[condition] == 0]]

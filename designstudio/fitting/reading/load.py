@@ -109,7 +109,7 @@ def _join(parts: Sequence[Rows]) -> pd.DataFrame:
         without = next(part for part in parts if "condition" not in part.roles)
         raise DataError(
             f"{with_condition[0].source.file} has a column for the condition and {without.source.file} has none: "
-            "add it, or choose none with columns={'condition': ''}."
+            "add it, or choose none with --column condition=."
         )
     frames = []
     for part in parts:

@@ -64,14 +64,18 @@ def test_an_optional_role_may_be_chosen_away():
             ["subject", "stimulus", "estimate", "answer"],
             {},
             r"^a\.csv has the columns 'estimate' and 'answer', which could all be the response: "
-            r"choose one with columns=\{'response': 'estimate'\}\.$",
+            r"choose one with --column response=estimate\.$",
         ),
-        ([*PLAIN, "level", "coherence"], {}, r"choose one with columns=\{'condition': 'level'\}, or '' for none\.$"),
+        (
+            [*PLAIN, "level", "coherence"],
+            {},
+            r"choose one with --column condition=level, or none with --column condition=\.$",
+        ),
         (
             ["subject", "stimulus", "reaction"],
             {},
             r"^a\.csv has no column for the response, but it has 'subject', 'stimulus', 'reaction': "
-            r"say which it is with columns=\{'response': '\.\.\.'\}\.$",
+            r"say which it is with --column response=NAME\.$",
         ),
         (
             PLAIN,

@@ -114,7 +114,7 @@ def test_two_units_are_refused(bids):
     with pytest.raises(
         DataError,
         match=r"^The sidecars say 'ms' for the stimulus in sub-01\S+ but 's' for the response in sub-01\S+: "
-        r"convert the numbers to one unit, or name the right one with unit='\.\.\.' if only the sidecar is wrong\.$",
+        r"convert the numbers to one unit, or name the right one with --unit if only the sidecar is wrong\.$",
     ):
         read_data(bids)
 

@@ -112,7 +112,7 @@ def test_every_row_is_accounted_for(load):
         "Left out subject 'anna': 6 usable trials, but at least 10 are needed (min_trials).",
         "Left out subject 'cleo': 9 usable trials, but at least 10 are needed (min_trials).",
         "Left out subject 'dora': every stimulus is 2, but prior and bias can only be told apart if it varies.",
-        "The unit of stimulus and response is not known: name it with unit='s', for example.",
+        "The unit of stimulus and response is not known: name it, for example with --unit s.",
         "There is no column for the condition: all trials are in one, called 'all'.",
         "Kept 1 subject, 1 condition and 17 trials, in 'stimulus unit'.",
     ]
