@@ -9,6 +9,7 @@ cost that was simulated win against one without its parameter?
 """
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.configuration import configure
-from designstudio.core.tables import write_csv
+from designstudio.core.tables import as_markdown, read_csv, write_csv
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import DEFAULT_RULE, LeaveOneOut, find_winners, leave_one_out
@@ -54,6 +55,36 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     write_csv(options.out / "coverage.csv", coverage)
     write_csv(options.out / "winners.csv", winners)
+    if options.out == HERE / "results":
+        readme = HERE / "README.md"
+        readme.write_text(fill(readme.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def fill(text: str) -> str:
+    """README with the committed tables."""
+    for name, rows in (("coverage", _compare_widths()), ("winners", read_csv(HERE / "results" / "winners.csv"))):
+        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        text = pattern.sub(lambda match, rows=rows: f"{match[1]}{as_markdown(rows)}\n{match[2]}", text)
+    return text
+
+
+def _compare_widths() -> list[dict[str, str]]:
+    """One row for each parameter and rate: coverage of both analyses, and the ratio of their widths."""
+    rows = read_csv(HERE / "results" / "coverage.csv")
+    table = []
+    for free in (row for row in rows if row["lapses"] == "free"):
+        key = ("cost", "lapse rate", "parameter")
+        off = next(row for row in rows if row["lapses"] == "off" and all(row[name] == free[name] for name in key))
+        table.append(
+            {
+                **{name: free[name] for name in key},
+                "free": f"{free['coverage']} ± {free['error']}",
+                "off": f"{off['coverage']} ± {off['error']}",
+                "width, free / off": f"{float(free['mean width']) / float(off['mean width']):.3f}",
+                "failed": f"{free['failed']} / {off['failed']}",
+            }
+        )
+    return table
 
 
 def measure(cost: str, rival: str, rate: float, num: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
