@@ -92,7 +92,7 @@ def test_the_tables_of_answers_are_the_committed_ones():
 
 
 def test_room_for_lapses_keeps_intervals_right_and_costs_little():
-    study = load(ROOT / "studies" / "lapses" / "run.py")
+    study = load(ROOT / "studies" / "lapses" / "fit_lapses.py")
     rows = read_csv(ROOT / "studies" / "lapses" / "results" / "coverage.csv")
     assert {float(row["lapse rate"]) for row in rows} == set(study.RATES)
     for row in (row for row in rows if row["lapses"] == "free"):
@@ -100,7 +100,7 @@ def test_room_for_lapses_keeps_intervals_right_and_costs_little():
         assert 0.90 - 2 * float(row["error"]) <= float(row["coverage"]) <= 0.97 + 2 * float(row["error"]), row
         assert row["failed"] == "0"
     text = (ROOT / "studies" / "lapses" / "README.md").read_text()
-    assert study.fill(text) == text, "run python studies/lapses/run.py"
+    assert study.fill(text) == text, "run python studies/lapses/fit_lapses.py"
     small, wins = study.measure("quadratic_effort", "quadratic", 0.05, 20)
     assert list(small[0]) == list(rows[0])
     assert {row["lapses"] for row in wins} == {"free", "off"}

@@ -265,7 +265,7 @@ def test_nothing_jumps_where_a_cost_parameter_becomes_unlikely():
     index = expected.is_unidentified.index(True, 3)
     y = np.repeat(np.asarray(expected.centre)[None], 4001, axis=0)
     y[:, index] = np.linspace(-12, 12, len(y))
-    found = compile_quickly(lambda y: constrain(model, y, observations, expected, is_unbounded=True))(y)
+    found = compile_once(jax.vmap(lambda y: constrain(model, y, observations, expected, is_unbounded=True)))(y)
     beta = np.asarray(found.values["beta"], float)
     # Nearly half of the coordinate is for what is likely, and all of the rest is there.
     share = 1 / (1 + np.exp(-y[:, index]))

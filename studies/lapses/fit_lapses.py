@@ -1,7 +1,7 @@
 """What lapses do to fits, and what an analysis that knows them costs.
 
-    python studies/lapses/run.py            about five minutes on two cores
-    python studies/lapses/run.py --num 20   a few participants, to see that it runs
+    python studies/lapses/fit_lapses.py            about five minutes on two cores
+    python studies/lapses/fit_lapses.py --num 20   a few participants, to see that it runs
 
 200 simulated participants with 120 trials in two levels of uncertainty, both known, lapse in 0, 1 and 5 % of their trials.
 Each is fitted with and without room for lapses: how often do 94 % intervals hold the truth, how wide are they, and does the
