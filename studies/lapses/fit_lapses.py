@@ -143,7 +143,7 @@ def simulate(cost: str, rate: float, num: int) -> tuple[xr.Dataset, xr.Dataset]:
     """Participants and their trials; lapses are spread evenly, in logarithms, over the range of the stimuli."""
     actor = load_actor(cost)
     model = BehaviorModel(actor, num_conditions=2, per_condition=["sigma"])
-    population = {
+    population: dict[str, Any] = {
         "mu_0": Uniform(1.0, 2.5),
         "sigma_0": Uniform(0.15, 0.25),
         "sigma": (Uniform(0.05, 0.1), Uniform(0.25, 0.3)),
