@@ -38,9 +38,17 @@ class Comparison:
     num_close: int = 0
 
 
+def find_errors(total: xr.Dataset) -> np.ndarray:
+    """Errors of the differences in a total, those of the draws included.
+
+    Over subjects or over trials, whichever is larger: over two or three subjects a spread may be small by chance.
+    """
+    draws = total["difference_mcse"].values if "difference_mcse" in total else 0.0
+    return np.hypot(np.fmax(total["difference_se"].values, total["difference_se_trials"].values), draws)
+
+
 def is_total_decided(total: xr.Dataset) -> bool:
     """Whether the best cost is ahead of all others by more than two errors."""
-    error = np.hypot(total["difference_se"].values, total["difference_mcse"].values if "difference_mcse" in total else 0.0)
-    difference = total["difference"].values
+    error, difference = find_errors(total), total["difference"].values
     others = np.flatnonzero(difference != 0)
     return bool(len(others) == len(difference) - 1 and (difference[others] > NUM_ERRORS * error[others]).all())

@@ -44,7 +44,7 @@ def describe_costs(fit: "EmpiricalFit") -> str:
     return (
         f"Sums over the {num_decided} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd: log "
         "predictive density of left-out trials; behind: how far below the best cost, ± its error over subjects; weight: by "
-        "stacking, with its 94% interval; won: share of subjects in whom it is clearly ahead."
+        "stacking, with its 94% interval; won: share of subjects in whom it is ahead beyond the draws' error."
     )
 
 

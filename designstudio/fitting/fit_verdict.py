@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from designstudio.evaluate.edges import measure_ends
-from designstudio.fitting.comparison import is_total_decided
+from designstudio.fitting.comparison import find_errors, is_total_decided
 from designstudio.fitting.predictive_checks import UNLIKELY
 from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.parameter_entries import ParameterEntry, list_parameter_entries
@@ -32,6 +32,8 @@ def conclude_fit(fit: "EmpiricalFit") -> list[str]:
     sentences = [_describe_winner(fit)]
     if best is None:
         return sentences
+    if not _are_good(fit, best).any():
+        return [*sentences, f"No fit under the {best} cost can be used: nothing is said about its parameters."]
     return [
         *sentences,
         *_describe_lapses(fit, best),
@@ -56,12 +58,12 @@ def _describe_winner(fit: "EmpiricalFit") -> str:
     total, best = fit.comparison.total, find_best(fit)
     if best is None:
         return "Undecided: no subject could be fitted under every cost."
-    others = total.where(total["cost"] != best, drop=True)
-    second = others.isel(cost=int(np.nanargmax(others["elpd"].values)))
-    lead, error = float(second["difference"]), float(np.hypot(second["difference_se"], second["difference_mcse"]))
-    ahead = f"ahead of {second['cost'].item()}, the next, by {lead:.1f} ± {error:.1f} nats"
+    costs = total["cost"].values
+    second = int(np.nanargmax(np.where(costs == best, np.nan, total["elpd"].values)))
+    lead, error = float(total["difference"].values[second]), float(find_errors(total)[second])
+    ahead = f"ahead of {costs[second]}, the next, by {lead:.1f} ± {error:.1f} nats"
     close = fit.comparison.num_close
-    subjects = f" For {close} subjects no cost is clearly ahead." if close else ""
+    subjects = f" In {close} of the subjects the draws do not tell which cost is ahead." if close else ""
     if is_total_decided(total):
         return f"{best} predicts left-out trials best, {ahead}.{subjects}"
     return f"Undecided: {best} is {ahead}, less than two errors.{subjects}"
@@ -71,7 +73,7 @@ def _describe_lapses(fit: "EmpiricalFit", cost: str) -> list[str]:
     tree = fit.posteriors[cost]
     if "lapses" not in tree:
         return []
-    probability = tree["lapses"].to_dataset()["probability"].values
+    probability = tree["lapses"].to_dataset()["probability"].values[_are_good(fit, cost)]
     with np.errstate(invalid="ignore"):
         num, num_all = int((probability > 0.5).sum()), int(np.isfinite(probability).sum())
     if not num:
@@ -96,6 +98,8 @@ def list_lapses(fit: "EmpiricalFit", cost: str, *, least: float = 0.5) -> list[L
     if "lapses" not in tree:
         return []
     probability = np.nan_to_num(tree["lapses"].to_dataset()["probability"].values)
+    # A fit that failed tells nothing about its trials.
+    probability[~_are_good(fit, cost)] = 0.0
     stimulus, response = (fit.trials[name].values for name in ("stimulus", "response"))
     places = sorted(np.argwhere(probability > least).tolist(), key=lambda at: -probability[at[0], at[1]])
     return [
@@ -111,7 +115,7 @@ def _describe_ends(fit: "EmpiricalFit", cost: str) -> list[str]:
         masses, prior_masses = measure_ends(fit.models[cost], entry.name, draws)
         for k, end in enumerate(("low", "high")):
             with np.errstate(invalid="ignore"):
-                who = np.flatnonzero(masses[:, k] > MUCH_AT_END + prior_masses[k])
+                who = np.flatnonzero(_are_good(fit, cost) & (masses[:, k] > MUCH_AT_END + prior_masses[k]))
             if len(who):
                 support = fit.models[cost].priors[entry.name].support
                 limit = fit.scale.restore(np.array(getattr(support, end)), _find(fit, cost, entry.name))
@@ -130,7 +134,7 @@ def _describe_prior_noise(fit: "EmpiricalFit", cost: str) -> list[str]:
         if roles[entry.name] not in NOISES:
             continue
         prior = fit.models[cost].priors[entry.name].quantile((np.arange(500) + 0.5) / 500)
-        who = np.flatnonzero(1 - draws.var(axis=1) / prior.var() < LEAST_CONTRACTION)
+        who = np.flatnonzero(_are_good(fit, cost) & (1 - draws.var(axis=1) / prior.var() < LEAST_CONTRACTION))
         if len(who):
             sentences.append(f"{_label(fit, entry)} is left to its prior by the data in {_name(fit, cost, who)}.")
     return sentences
@@ -149,7 +153,7 @@ def _describe_pairs(fit: "EmpiricalFit", cost: str) -> list[str]:
             a, b = (draws[entry] - draws[entry].mean(axis=1, keepdims=True) for entry in (one, other))
             size = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
             correlation = (a * b).sum(axis=1) / np.maximum(size, 1e-12)
-            who = np.flatnonzero(np.abs(correlation) > STRONG_CORRELATION)
+            who = np.flatnonzero(_are_good(fit, cost) & (np.abs(correlation) > STRONG_CORRELATION))
             if len(who):
                 typical = float(np.median(correlation[who]))
                 sentences.append(
@@ -213,13 +217,15 @@ def _label(fit: "EmpiricalFit", entry: ParameterEntry) -> str:
     return entry.label(fit.conditions)
 
 
+def _are_good(fit: "EmpiricalFit", cost: str) -> np.ndarray:
+    good: np.ndarray = fit.posteriors[cost]["diagnostics"].to_dataset()["is_good"].values.astype(bool)
+    return good
+
+
 def _name(fit: "EmpiricalFit", cost: str, who: np.ndarray) -> str:
-    """Subjects, by number or name, of those whose fit can be used."""
-    is_good = fit.posteriors[cost]["diagnostics"].to_dataset()["is_good"].values
-    num = len(fit.subjects)
-    names = [fit.subjects[i] for i in who]
-    more = " (failed fits included)" if not is_good[who].all() else ""
+    """Subjects, by number and name, of those whose fit can be used."""
+    num, names = int(_are_good(fit, cost).sum()), [fit.subjects[i] for i in who]
     if len(names) == num:
-        return f"all {num} subjects{more}" if num > 1 else f"the only subject{more}"
+        return f"all {num} subjects" if num > 1 else "the only subject"
     shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
-    return f"{len(names)} of {num} subjects ({shown}){more}"
+    return f"{len(names)} of {num} subjects ({shown})"

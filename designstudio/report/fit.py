@@ -167,8 +167,8 @@ def _describe_comparison(fit: EmpiricalFit, comparison: Comparison) -> Section:
         f"Sums over the {num} of {len(fit.subjects)} subjects that every cost could be fitted to. elpd is the log "
         f"predictive density of left-out trials (PSIS-LOO; trials of much influence are left out for real); behind, how far "
         f"below the best cost, with the Monte Carlo error of the draws; won, the share of subjects in whom a cost is "
-        f"clearly ahead, {comparison.num_close} being too close to call. {STANDARD_ERROR} Weights are by stacking, "
-        "with their 94 % interval over subjects."
+        f"ahead beyond that error, {comparison.num_close} being too close to call. {STANDARD_ERROR} Weights are by "
+        "stacking, with their 94 % interval over subjects."
     )
     families = [
         (

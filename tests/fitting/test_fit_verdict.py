@@ -101,3 +101,23 @@ def test_weights_have_an_interval_over_people():
     assert (low < total["weight"].values).all()
     assert (total["weight"].values < high).all()
     assert (high - low > 0.2).all()
+
+
+def test_two_subjects_who_agree_by_chance_decide_nothing():
+    rng = np.random.default_rng(3)
+    elpd = rng.normal(size=(2, 2, 60))
+    # The same small lead in both: its spread over subjects is nothing, that over trials is not.
+    elpd[:, 1] += (elpd[:, 0] - elpd[:, 1]).mean(axis=1, keepdims=True) + 0.02
+    found = compare_costs(make_posteriors(elpd, costs=("absolute", "quadratic")))
+    assert float(found.total["difference_se"].max()) < 0.01
+    assert not is_total_decided(found.total)
+
+
+def test_failed_fits_say_nothing(fit):
+    failed = {cost: tree.copy(deep=True) for cost, tree in fit.posteriors.items()}
+    for tree in failed.values():
+        tree["diagnostics"]["is_good"][:] = False
+    one = dataclasses.replace(fit, posteriors={"quadratic": failed["quadratic"]}, comparison=None)
+    assert one.verdict[1:] == ("No fit under the quadratic cost can be used: nothing is said about its parameters.",)
+    both = dataclasses.replace(fit, posteriors=failed, comparison=compare_costs(failed))
+    assert both.verdict == ("Undecided: no subject could be fitted under every cost.",)
