@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from designstudio.evaluate.curves import PowerCurves
     from designstudio.evaluate.evaluate_study import StudyResult
     from designstudio.fitting.empirical_fit import EmpiricalFit
+    from designstudio.fitting.fixed_values import GivenValue
     from designstudio.fitting.plan import Plan
     from designstudio.fitting.reading import LoadedData
     from designstudio.fitting.request import FitRequest
@@ -133,6 +134,10 @@ def search(
 def fit(
     data: "LoadedData | AnyPath",
     *,
+    record: AnyPath | None = None,
+    study: "Study | AnyPath | None" = None,
+    design: str | None = None,
+    fixed: "Mapping[str, GivenValue] | None" = None,
     costs: str | Sequence[str] | None = None,
     per_condition: Sequence[str] | None = None,
     request: "FitRequest | None" = None,
@@ -144,13 +149,17 @@ def fit(
     folder: AnyPath | None = None,
     progress: "ProgressCallback | None" = None,
 ) -> "EmpiricalFit":
-    """Fit every participant under every cost, and compare the costs.
+    """Fit every participant under every cost, and compare the costs; or analyse as planned, and judge the plan's goals.
 
     Args:
         data: a table, a Psych-DS or BIDS folder, the word `example`, or what `read_data` has returned.
+        record: the plan that was preregistered: it says how the data are analysed, and its goals are judged on them.
+        study: the same from a study, or its file, that was not recorded.
+        design: of that study, by default its first.
+        fixed: known parameters: numbers, tables or their paths, or DataArrays, by name.
         costs: name of a cost, or of several; by default the paper's seven.
         per_condition: parameters with a value for each condition; by default what an expert would choose for the data.
-        request: fixed values, priors and settings, for those who want to say more; what is said here takes its place there.
+        request: priors and settings, for those who want to say more; what is said here takes its place there.
         pools: whether subjects are also pooled partially.
         columns: the data's own names of columns, by role.
         where: which rows to keep, such as `block > 1`.
@@ -159,16 +168,37 @@ def fit(
         folder: where posteriors, results and figures are written, and costs that were finished before are found.
         progress: called with a `Progress` as work gets done.
     """
+    from designstudio.errors import StudioError  # noqa: PLC0415
+    from designstudio.fitting.fixed_values import read_fixed  # noqa: PLC0415
     from designstudio.fitting.reading import LoadedData  # noqa: PLC0415
     from designstudio.fitting.request import FitRequest  # noqa: PLC0415
     from designstudio.runs.fit import FitDataRequest, run_fit  # noqa: PLC0415
+    from designstudio.runs.planned_fit import PlannedFitRequest, refuse_options, run_planned_fit  # noqa: PLC0415
 
+    if record is not None or study is not None:
+        plan = "record" if record is not None else "study"
+        open_to_plan = {"costs": costs, "per_condition": per_condition, "request": request, "pools": pools, "seed": seed}
+        refuse_options({**open_to_plan, "where": tuple(where) or None}, plan)
+        if isinstance(data, LoadedData):
+            raise StudioError(f"With {plan} the data are read as it says: give their path.")
+        planned = PlannedFitRequest(
+            os.fspath(data),
+            _as_path(record),
+            None if study is None else _as_study(study),
+            design,
+            fixed or {},
+            columns=columns or {},
+            unit=unit,
+            folder=_as_path(folder),
+        )
+        return run_planned_fit(planned, progress=progress)
     names = (costs,) if isinstance(costs, str) else costs
     said = {
         "costs": None if names is None else tuple(names),
         "per_condition": None if per_condition is None else tuple(per_condition),
         "pools": pools or None,
         "seed": seed,
+        "fixed": None if fixed is None else read_fixed(fixed),
     }
     given: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     whole = FitDataRequest(

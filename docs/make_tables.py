@@ -101,7 +101,7 @@ def first_sentence(thing: object) -> str:
 
 # Sections of the study file whose keys are listed, and what stands above the first of them.
 ABOVE = "settings"
-SECTIONS = (ABOVE, "population", "analysis", "analysis.priors", "analysis.known", "goals", "stimuli", "designs",
+SECTIONS = (ABOVE, "population", "analysis", "analysis.priors", "analysis.known", "groups", "goals", "stimuli", "designs",
             "designs.conditions", "search", "search.objectives", "search.constraints", "search.space",
             "search.space.stimuli")  # fmt: skip
 STUDY_FILE = "reference/study-file.md"

@@ -39,7 +39,7 @@ LONG = ("test_docs.py", "test_studies.py", "test_postgres.py", "test_pooling.py"
 def pytest_collection_modifyitems(items):
     """Long tests come first; in the middle, where the second of two workers starts, those that need a studio."""
     items.sort(key=lambda item: item.path.name not in LONG)
-    # Together, so that one worker runs them all: a studio compiles for a minute before it is idle.
+    # Together, so that one worker runs them all, with one studio.
     served = [item for item in items if "studio" in item.fixturenames]
     others = [item for item in items if "studio" not in item.fixturenames]
     middle = len(items) // 2

@@ -143,7 +143,7 @@ def test_a_search_without_finalists_shows_its_best_candidates():
 
 
 def test_a_fit_shows_itself(fit):
-    columns = ("subject", "cost", "parameter", "value", "mcse", "sd", "hdi_low", "hdi_high", "is_good")
+    columns = ("subject", "cost", "parameter", "value", "mcse", "sd", "low", "high", "is_good")
     check_presentation(fit, contains=("example", "quadratic_effort", "12 subjects"), columns=columns)
     frame, summary = fit.to_frame().set_index(["subject", "cost", "parameter"]), fit.summarize()
     assert frame.index.is_unique

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from designstudio.cli.notes import lift
+from designstudio.cli.stopping import describe_stop
 
 # The module of designstudio.cli in which a command is, and the function that it calls.
 COMMANDS = {
@@ -33,6 +34,8 @@ COMMANDS = {
     "preregister": ("preregister", "preregister"),
     "verify": ("verify", "verify"),
 }
+# As shells have it for what Ctrl-C has ended.
+STOPPED = 130
 LOOK: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
 
 
@@ -75,7 +78,11 @@ def _configure_first(command: Callable[..., None]) -> Callable[..., None]:
         from designstudio.core.configuration import configure  # noqa: PLC0415
 
         configure()
-        command(*arguments, **options)
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            typer.echo(describe_stop(command.__name__, options), err=True)
+            raise typer.Exit(STOPPED) from None
 
     return call
 

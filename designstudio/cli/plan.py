@@ -72,10 +72,10 @@ def print_plan(plan: "Plan") -> None:
     """The population, the pilot and what to know about both, in words."""
     from designstudio.fitting.plan_words import describe_pilot, describe_population  # noqa: PLC0415
 
-    fit, study, console = plan.fit, plan.study, Console(highlight=False)
+    study, console = plan.study, Console(highlight=False)
     for title, sentences in (
         (study.title, plan.notes),
-        (f"People who minimise {study.cost}", describe_population(fit, study)),
+        (f"People who minimise {study.cost}", describe_population(study)),
         ("The pilot", [describe_pilot(study)]),
     ):
         console.print(f"\n{title}", markup=False)

@@ -10,7 +10,6 @@ from designstudio.cli.notes import note
 from designstudio.cli.options import CostFileOption, JsonOption, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.core.files import check_file
-from designstudio.model.parameters import STIMULUS_UNIT
 
 
 def preregister(
@@ -22,7 +21,7 @@ def preregister(
     where: Annotated[
         list[str] | None, typer.Option(help="Which rows of the data will be kept, such as 'rt < 2.5'.", metavar="FILTER")
     ] = None,
-    unit: Annotated[str, typer.Option(help="Unit of stimuli and responses, such as s.")] = STIMULUS_UNIT,
+    unit: Annotated[str | None, typer.Option(help="Unit of stimuli and responses, such as s; default: the study's.")] = None,
     rule: Annotated[
         list[str] | None, typer.Option(help="A further rule, recorded word for word; may be repeated.", metavar="TEXT")
     ] = None,
@@ -42,6 +41,7 @@ def preregister(
 
     Example: designstudio preregister study.toml --design two-levels --participants 20 --out record
     """
+    from designstudio.lab.planned_fit import list_measured  # noqa: PLC0415
     from designstudio.lab.record import POWER, RecordOptions  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.lab.record_files import RECORD, TEXT  # noqa: PLC0415
     from designstudio.lab.record_power import summarize_power  # noqa: PLC0415
@@ -61,9 +61,11 @@ def preregister(
         typer.echo(line)
     typer.echo(f"Fingerprint {record.fingerprint}")
     names = [shlex.quote(str(path)) for path in (out, study)]
+    fixed = "".join(f" --fixed {name}=FILE.csv" for name in list_measured(record.content))
     typer.echo(
         f"Wrote {RECORD} and {TEXT} to {out}. Deposit them where the date is certified; later, run\n"
-        f"  designstudio verify {names[0]} --study {names[1]} --data DATA"
+        f"  designstudio verify {names[0]} --study {names[1]} --data DATA\n"
+        f"  designstudio fit DATA --record {names[0]}{fixed}"
     )
     summary = {"fingerprint": record.fingerprint, "design": chosen.name, "participants": people, "trials": chosen.num_trials}
     write_json(json, {**summary, "goals": list_goals(record.content), POWER: computed, "folder": str(out)})

@@ -1,5 +1,7 @@
 """What `designstudio fit` prints: tables and sentences about a fit."""
 
+from collections.abc import Sequence
+
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -11,9 +13,11 @@ from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.estimates import tabulate_estimates
 from designstudio.fitting.fit_overview import describe_costs, describe_failures, format_number, tabulate_costs
 from designstudio.fitting.fit_verdict import find_best
-from designstudio.fitting.posterior_summaries import summarize_group
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family
+
+# Letters that no table needs: it is measured as if there were so many.
+WIDEST = 1000
 
 
 def print_fit(fit: EmpiricalFit) -> None:
@@ -24,13 +28,19 @@ def print_fit(fit: EmpiricalFit) -> None:
         console.print(_table_of_families(fit.comparison))
     best = find_best(fit)
     if best is not None:
-        console.print(_table_of_estimates(fit, best))
+        for table in _tables_of_estimates(fit, best, console):
+            console.print(table)
     for cost in fit.pooled:
         console.print(_table_of_group(fit, cost))
     for sentence in fit.notes:
         typer.echo(sentence)
     for sentence in describe_failures(fit):
         typer.echo(sentence)
+    planned = fit.describe_plan()
+    if planned:
+        typer.echo("\nAs planned")
+        for sentence in planned:
+            typer.echo(f"• {sentence}")
     typer.echo("\nVerdict")
     for sentence in fit.verdict:
         typer.echo(f"• {sentence}")
@@ -63,23 +73,37 @@ def _table_of_families(comparison: Comparison) -> Table:
     return table
 
 
-def _table_of_estimates(fit: EmpiricalFit, cost: str) -> Table:
+def _tables_of_estimates(fit: EmpiricalFit, cost: str, console: Console) -> list[Table]:
+    """Estimates in as many tables below each other as the terminal needs: no number is broken."""
     found = tabulate_estimates(fit, cost)
-    table = _make_table(f"Estimates under the {cost} cost", escape(found.note))
-    for name in found.columns:
-        table.add_column(escape(name), justify="left" if name == "subject" else "right")
-    for row in found.rows:
-        table.add_row(*map(escape, row))
-    return table
+
+    def make(places: Sequence[int], *, is_first: bool = True, is_last: bool = False) -> Table:
+        title = f"Estimates under the {cost} cost" + ("" if is_first else " (continued)")
+        table = _make_table(title, escape(found.note) if is_last else "")
+        for place in (0, *places):
+            table.add_column(escape(found.columns[place]), justify="right" if place else "left", no_wrap=True)
+        for row in found.rows:
+            table.add_row(*(escape(row[place]) for place in (0, *places)))
+        return table
+
+    widest = console.options.update(max_width=WIDEST)
+    blocks: list[list[int]] = [[]]
+    for place in range(1, len(found.columns)):
+        wider = [*blocks[-1], place]
+        if blocks[-1] and console.measure(make(wider), options=widest).maximum > console.width:
+            blocks.append([place])
+        else:
+            blocks[-1] = wider
+    return [make(block, is_first=k == 0, is_last=k == len(blocks) - 1) for k, block in enumerate(blocks)]
 
 
 def _table_of_group(fit: EmpiricalFit, cost: str) -> Table:
     caption = f"Pooled. Median subject in the unit of the data ({escape(fit.scale.unit)}); spread on the scale of the group."
     table = _make_table(f"Group under the {cost} cost", caption)
-    for name in ("parameter", "median subject", "94% interval", "spread"):
+    for name in ("parameter", "median subject", f"{fit.request.interval:.0%} interval", "spread"):
         table.add_column(name, justify="left" if name == "parameter" else "right")
-    for label, entry in summarize_group(fit.pooled[cost], fit.models[cost], fit.conditions, fit.scale).items():
+    for label, entry in fit.summarize_group(cost).items():
         median, spread = entry["median"], entry["spread"]
-        interval = f"{median['hdi_low']:.3g} to {median['hdi_high']:.3g}"
+        interval = f"{median['low']:.3g} to {median['high']:.3g}"
         table.add_row(escape(label), f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}")
     return table

@@ -22,7 +22,7 @@ def schedule(
         int | None,
         typer.Option(help="Most trials in a row of the same condition (if interleaved), or stimulus (of a grid or list)."),
     ] = None,
-    unit: Annotated[str, typer.Option(help="Unit of stimuli and responses, such as s.")] = STIMULUS_UNIT,
+    unit: Annotated[str | None, typer.Option(help="Unit of stimuli and responses, such as s; default: the study's.")] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Fill in simulated responses, to try out the analysis.")
     ] = False,
@@ -40,6 +40,7 @@ def schedule(
 
     Example: designstudio schedule study.toml --design two-levels --participants 20 --seed 1 --out lists
     """
+    from designstudio.lab.formats.known_values import write_fit_options  # noqa: PLC0415
     from designstudio.lab.formats.readme import describe_order  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.runs.schedule import ScheduleRequest, run_schedule  # noqa: PLC0415
 
@@ -47,16 +48,21 @@ def schedule(
     request = ScheduleRequest(study, out, design, participants, seed, order, max_repeats, unit, simulate, formats, cost_file)
     made, record = run_schedule(request)
     chosen = made.design
-    num = len(made.lists)
+    num, unit_words = len(made.lists), f", in {made.unit}" if made.unit != STIMULUS_UNIT else ""
     typer.echo(
         f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials, about {chosen.minutes:.1f} minutes each, from "
-        f"design {chosen.name!r}, seed {made.study.seed}."
+        f"design {chosen.name!r}{unit_words}, seed {made.study.seed}."
     )
     for sentence in (*describe_order(made), *made.notes):
         typer.echo(sentence)
     typer.echo(f"Design {record['design_fingerprint']}.")
+    names = [shlex.quote(name) for name in (str(out), str(study), chosen.name)]
+    options = [part for text in write_fit_options(made, f"{out}/") for part in text.split(" ", 1)]
+    fixed = "".join(f" {shlex.quote(part)}" for part in options)
     typer.echo(
-        f"Wrote {out}: see its README.txt. When the responses are in, run\n  designstudio fit {shlex.quote(str(out))}"
+        f"Wrote {out}: see its README.txt. When the responses are in, analyse them as planned with\n"
+        f"  designstudio fit {names[0]} --study {names[1]} --design {names[2]}{fixed}\n"
+        "or, if the plan was preregistered, with --record RECORD in place of --study and --design."
     )
     write_json(json, record)
 

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from designstudio.cli.notes import notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
-from designstudio.cli.stopping import stop_on_signal
+from designstudio.cli.stopping import describe_stop, stop_on_signal
 from designstudio.core.durations import format_estimate
 from designstudio.core.files import check_file
 from designstudio.errors import StudioError
@@ -145,7 +145,7 @@ def _print_result(result: "SearchResult", folder: Path) -> None:
         console.print(f"• {sentence}", markup=False)
     console.print(f"{result.compilations} programs compiled, {result.seconds:.0f} s of work.")
     if result.verification is None:
-        console.print(f"Stopped. The same command goes on where this ended; the search is kept in {folder}.", soft_wrap=True)
+        console.print(describe_stop("search", {"out": folder}), soft_wrap=True, markup=False)
 
 
 def _table_of_finalists(result: "SearchResult") -> Table:

@@ -16,6 +16,9 @@ def app(
     runs: Annotated[
         Path | None, typer.Option(help="Folder of all runs; default: the user's data folder.", metavar="DIR")
     ] = None,
+    prewarm: Annotated[
+        bool, typer.Option("--prewarm/--no-prewarm", help="Whether to compile, after the start, what sliders may lead to.")
+    ] = True,
 ) -> None:
     """Open the studio in the browser: design, search, fit, power.
 
@@ -27,6 +30,6 @@ def app(
 
     note("Starting the studio ...")
     password = os.environ.get("DESIGNSTUDIO_PASSWORD")
-    server = make_server(port, address=address, password=password, runs=runs, shows=browser)
+    server = make_server(port, address=address, password=password, runs=runs, shows=browser, prewarms=prewarm)
     typer.echo(f"The studio is at http://{address}:{server.port}. Press Ctrl-C to stop it; jobs go on.")
     run(server)

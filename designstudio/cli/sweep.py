@@ -13,7 +13,7 @@ from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
-from designstudio.cli.stopping import stop_on_signal
+from designstudio.cli.stopping import describe_stop, stop_on_signal
 from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
@@ -64,7 +64,7 @@ def sweep(
     for sentence in result.overview().notes:
         Console().print(f"• {sentence}", markup=False, highlight=False)
     if not result.is_finished:
-        typer.echo(f"Stopped. The same command goes on where this ended; the sweep is kept in {folder}.")
+        typer.echo(describe_stop("sweep", {"out": folder}))
     print_files(folder)
     write_json(json, result.as_dict())
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from designstudio.cli.fixed_values import split_pair
 from designstudio.cli.options import CostFileOption, JsonOption, write_json
+from designstudio.cli.pairs import split_pair
 from designstudio.core.files import check_file
 
 if TYPE_CHECKING:

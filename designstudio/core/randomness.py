@@ -4,6 +4,7 @@ Numbers under one key are told apart by folding in counts (of data sets, trials,
 same keys: `fold_in(key, 1)` is `split(key, 3)[1]`. So two purposes must never share a key. Here each gets its own, by name.
 """
 
+import functools
 import zlib
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 
+@functools.lru_cache(maxsize=1024)
 def make_key(seed: int, purpose: str) -> Key[Array, ""]:
     """The key of a purpose under a seed. Names stand far from the small numbers that are folded in below it."""
     return jax.random.fold_in(jax.random.key(seed), hash_name(purpose))

@@ -24,9 +24,23 @@ MOST_BYTES = 30_000_000
 
 
 def make_server(
-    port: int, *, address: str = HOME, password: str | None = None, runs: Path | None = None, shows: bool = False
+    port: int,
+    *,
+    address: str = HOME,
+    password: str | None = None,
+    runs: Path | None = None,
+    shows: bool = False,
+    prewarms: bool = True,
 ) -> Server:
     """A server that is not started yet; with port 0 the system chooses one.
+
+    Args:
+        port: where it listens.
+        address: others can reach it at any but the default.
+        password: that visitors need.
+        runs: folder of all runs.
+        shows: whether to open a browser.
+        prewarms: whether to compile what sliders lead to; the first preview is compiled in any case.
 
     Raises:
         StudioError: if the port is taken, or others could enter without a password.
@@ -54,7 +68,8 @@ def make_server(
     )  # fmt: skip
     for path, context in server._tornado.applications.items():
         prewarm_pages(context.application, path)
-    prewarm_other_previews()
+    if prewarms:
+        prewarm_other_previews()
     return server
 
 

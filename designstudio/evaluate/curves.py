@@ -23,6 +23,7 @@ from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.power_words import format_power, warn_along
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
+from designstudio.model.parameters import NO_UNIT
 from designstudio.study import Study
 from designstudio.study.design import Condition, Design
 from designstudio.study.design.design import MOST
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 STIMULUS_FIELDS = ("low", "high", "num_values")
 NUMBERS = ("value", "mcse", "when_absent", "when_absent_mcse")
 # Fits that these numbers leave out; runs of older versions have not counted them.
-COUNTS = ("num_datasets", "num_failed", "num_failed_absent")
+COUNTS = ("num_datasets", "num_failed", "num_failed_absent", "num_studies")
 WORDS = ("absent", "kind", "rule")
 
 # Of each goal, as `PowerScore.as_dict` has it.
@@ -118,10 +119,23 @@ def tabulate_power(goals: Sequence[str], along: Mapping[str, Sequence[float]], p
     )
 
 
+def name_units(points: xr.Dataset, study: Study) -> xr.Dataset:
+    """The same points; variables that have the unit of a study that names one say so."""
+    if not study.unit:
+        return points
+    units = dict.fromkeys(("stimuli.low", "stimuli.high"), study.unit)
+    units |= {p.name: p.unit for p in study.list_parameters(study.population.cost)}
+    for dim in map(str, points["value"].dims):
+        unit = units.get(dim.partition("[")[0], NO_UNIT)
+        if unit != NO_UNIT:
+            points[dim].attrs["units"] = unit
+    return points
+
+
 def read_power(point: xr.Dataset) -> PowerScore:
     """One point of a Dataset as `tabulate_power` makes it."""
     value, mcse, absent, absent_mcse, nominal = (float(point[name]) for name in (*NUMBERS, "nominal"))
-    num_datasets, num_failed, num_failed_absent = (int(point[name]) if name in point else 0 for name in COUNTS)
+    num_datasets, num_failed, num_failed_absent, num_studies = (int(point[name]) if name in point else 0 for name in COUNTS)
     return PowerScore(
         value,
         mcse,
@@ -134,6 +148,7 @@ def read_power(point: xr.Dataset) -> PowerScore:
         num_datasets,
         num_failed,
         num_failed_absent,
+        num_studies,
     )
 
 
@@ -252,7 +267,7 @@ def trace_power(
         for place, varied in enumerate(designs)
     ]  # fmt: skip
     described = [{goal: score.as_dict() for goal, score in power.items()} for power in powers]
-    return tabulate_power(list(powers[0]), {variable: values}, described)
+    return name_units(tabulate_power(list(powers[0]), {variable: values}, described), study)
 
 
 def map_power(

@@ -44,13 +44,13 @@ def find_edges(
     truth: Mapping[str, Float[np.ndarray, " dataset"]],
     values: Mapping[str, Any] | None,
     conditions: Sequence[str],
-) -> xr.Dataset:
-    """What summaries keep about edges.
+) -> dict[str, tuple[str | tuple[str, ...], Any]]:
+    """What summaries keep about edges, and the labels of its dims: variables of a Dataset.
 
     Args:
         experiment: participants, and the model that is fitted.
         entries: what is scored.
-        truth: of all entries.
+        truth: of all free parameters, in the actor's unit.
         values: draws of the free parameters and values of the known ones, as `split_draws` gives them; None if nothing was
             fitted: then only participants are looked at.
         conditions: their names.
@@ -59,6 +59,10 @@ def find_edges(
     free = [entry for entry in entries if entry.is_parameter]
     priors = [model.priors[entry.base] for entry in free]
     ends = [measure_ends(model, entry.base, _pick_draws(entry, values, len(truth[entry.name]))) for entry in free]
+    parameters = {parameter.name: parameter for parameter in model.parameters}
+    sizes = [experiment.scale.size_of(parameters[entry.base]) for entry in free]
+    # The only numbers here that have a unit.
+    shown = [[p.support.low * size, p.support.high * size] for p, size in zip(priors, sizes, strict=True)]
     places = [_place_truth(prior, truth[entry.name]) for prior, entry in zip(priors, free, strict=True)]
     true = {str(name): array.values.reshape(array.sizes["dataset"], -1) for name, array in experiment.participants.items()}
     is_belief_outside = _is_belief_outside(experiment, experiment.generative, true)
@@ -66,18 +70,19 @@ def find_edges(
         means = {name: np.stack([v.mean(axis=(1, 2)) for v in _list(array)], axis=1) for name, array in values.items()}
         is_belief_outside |= _is_belief_outside(experiment, model, means)
     by_parameter = ("dataset", "parameter")
-    return xr.Dataset(
-        {
-            "is_outside_prior": (by_parameter, np.stack([place == OUTSIDE for place in places], axis=1)),
-            "is_in_tail": (by_parameter, np.stack([place == IN_TAIL for place in places], axis=1)),
-            "mass_at_end": ((*by_parameter, "end"), np.stack([one[0] for one in ends], axis=1)),
-            "prior_mass_at_end": (("parameter", "end"), np.stack([one[1] for one in ends])),
-            "prior_end": (("parameter", "end"), np.array([[p.support.low, p.support.high] for p in priors])),
-            "is_outside_box": _find_outside_box(experiment, conditions),
-            "is_belief_outside": ("dataset", is_belief_outside),
-        },
-        coords={"parameter": [entry.name for entry in free], "end": list(ENDS)},
-    )
+    simulated, is_outside_box = _find_outside_box(experiment, conditions)
+    return {
+        "is_outside_prior": (by_parameter, np.stack([place == OUTSIDE for place in places], axis=1)),
+        "is_in_tail": (by_parameter, np.stack([place == IN_TAIL for place in places], axis=1)),
+        "mass_at_end": ((*by_parameter, "end"), np.stack([one[0] for one in ends], axis=1)),
+        "prior_mass_at_end": (("parameter", "end"), np.stack([one[1] for one in ends])),
+        "prior_end": (("parameter", "end"), np.array(shown)),
+        "is_outside_box": (("dataset", "simulated"), is_outside_box),
+        "is_belief_outside": ("dataset", is_belief_outside),
+        "parameter": ("parameter", [entry.name for entry in free]),
+        "end": ("end", list(ENDS)),
+        "simulated": ("simulated", simulated),
+    }
 
 
 def foresee_edges(study: Study, design: Design, *, num_datasets: int) -> list[str]:
@@ -86,7 +91,7 @@ def foresee_edges(study: Study, design: Design, *, num_datasets: int) -> list[st
     entries = list_entries(experiment.fitted, design, ())
     truth = compute_truth(entries, experiment.participants, ())
     found = find_edges(experiment, entries, truth, None, [condition.name for condition in design.conditions])
-    edges = score_edges(found.assign(is_good=("dataset", np.zeros(num_datasets, bool))))
+    edges = score_edges(xr.Dataset({**found, "is_good": ("dataset", np.zeros(num_datasets, bool))}))
     return [] if edges is None else edges.list_warnings()
 
 
@@ -139,8 +144,10 @@ def _find_tails(prior: AbstractPrior) -> tuple[float, float]:
     return float(lower[1]) if is_tail[0] else -math.inf, float(upper[1]) if is_tail[1] else math.inf
 
 
-def _find_outside_box(experiment: Experiment, conditions: Sequence[str]) -> xr.DataArray:
-    """Which parameters of the simulated participants lie outside of the actor's training box."""
+def _find_outside_box(
+    experiment: Experiment, conditions: Sequence[str]
+) -> tuple[list[str], Bool[np.ndarray, "dataset simulated"]]:
+    """Names of the simulated participants' parameters, and which of them lie outside of the actor's training box."""
     actor, participants = experiment.generative.actor, experiment.participants
     boxes = actor.parameter_boxes
     entries = list_array_entries(participants)
@@ -148,8 +155,7 @@ def _find_outside_box(experiment: Experiment, conditions: Sequence[str]) -> xr.D
     for entry in entries:
         values = entry.pick(participants[entry.name]).values
         columns.append(~_is_within(values, boxes[entry.name]) if entry.name in boxes else np.zeros(values.shape, bool))
-    names = [entry.label(conditions) for entry in entries]
-    return xr.DataArray(np.stack(columns, axis=1), {"simulated": names}, ("dataset", "simulated"))
+    return [entry.label(conditions) for entry in entries], np.stack(columns, axis=1)
 
 
 def _is_within(values: np.ndarray, interval: Interval) -> Bool[np.ndarray, " dataset"]:

@@ -12,7 +12,8 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.model.parameters import Role
-from designstudio.model.priors import AbstractPrior
+from designstudio.model.priors import AbstractPrior, Interval
+from designstudio.model.scale import OWN_UNIT, Scale
 from designstudio.study import Quantity
 from designstudio.study.design import Design
 from designstudio.study.quantities import PerCondition
@@ -42,8 +43,10 @@ class Entry(NamedTuple):
     is_parameter: bool
 
 
-def list_entries(model: BehaviorModel, design: Design, quantities: Sequence[Quantity]) -> list[Entry]:
-    """All that is scored for a model that is fitted to the data of a design."""
+def list_entries(
+    model: BehaviorModel, design: Design, quantities: Sequence[Quantity], scale: Scale = OWN_UNIT
+) -> list[Entry]:
+    """All that is scored for a model that is fitted to the data of a design of a study with this scale."""
     parameters = {parameter.name: parameter for parameter in model.parameters}
     conditions, entries = [condition.name for condition in design.conditions], []
     for at in list_parameter_entries(model):
@@ -52,7 +55,7 @@ def list_entries(model: BehaviorModel, design: Design, quantities: Sequence[Quan
             # It belongs to the analysis: nobody asks how well it is recovered.
             continue
         symbol = parameter.symbol if at.condition is None else f"{parameter.symbol} {conditions[at.condition]}"
-        entries.append(Entry(at.label(conditions), at.name, at.condition, symbol, parameter.unit, True))
+        entries.append(Entry(at.label(conditions), at.name, at.condition, symbol, scale.name_unit(parameter), True))
     entries += [Entry(q.name, q.name, None, q.name, q.unit, False) for q in quantities]
     return entries
 
@@ -97,28 +100,64 @@ def compute_truth(
     return truth
 
 
-def split_draws(posterior: xr.Dataset, fixed: Mapping[str, xr.DataArray]) -> dict[str, Any]:
+def find_support(name: str, model: BehaviorModel, scale: Scale) -> Interval:
+    """Where the analysis prior of a free parameter is, in the study's unit."""
+    parameter = next(p for p in model.parameters if p.name == name)
+    return model.priors[name].support.stretch(scale.size_of(parameter))
+
+
+def restore_values(values: Mapping[str, Any], model: BehaviorModel, scale: Scale) -> dict[str, Any]:
+    """Parameters in the study's unit, from those in the actor's.
+
+    Args:
+        values: of parameters; they may be `PerCondition`.
+        model: whose parameters they are.
+        scale: between both units.
+    """
+    sizes = {parameter.name: scale.size_of(parameter) for parameter in model.parameters}
+
+    def restore(name: str, value: Any) -> Any:
+        if sizes[name] == 1:
+            return value
+        return PerCondition(sizes[name] * one for one in value) if isinstance(value, PerCondition) else sizes[name] * value
+
+    return {name: restore(name, value) for name, value in values.items()}
+
+
+def take_draws(posterior: xr.Dataset) -> dict[str, Float[np.ndarray, "dataset chain draw *condition"]]:
+    """Draws of the free parameters, without labels."""
+    dims = ("dataset", "chain", "draw", ...)
+    return {str(name): array.transpose(*dims).values for name, array in posterior.items()}
+
+
+def split_draws(
+    draws: Mapping[str, Float[np.ndarray, "dataset chain draw *condition"]], fixed: Mapping[str, xr.DataArray]
+) -> dict[str, Any]:
     """Draws of the free parameters and values of the known ones, as quantities want them."""
-    dims = ("dataset", "chain", "draw")
-    values = {str(name): _split(array, dims) for name, array in posterior.items()}
-    for name, array in fixed.items():
-        values[name] = _split(array.expand_dims(("chain", "draw")), dims)
-    return values
+    known = {name: array.transpose("dataset", ...).values for name, array in fixed.items()}
+    everything = {**draws, **{name: array[:, None, None] for name, array in known.items()}}
+    return {
+        name: array if array.ndim == 3 else PerCondition(np.moveaxis(array, -1, 0)) for name, array in everything.items()
+    }
 
 
 def summarize_prior(
-    model: BehaviorModel, entries: Sequence[Entry], quantities: Sequence[Quantity], fixed: Mapping[str, xr.DataArray]
+    model: BehaviorModel,
+    entries: Sequence[Entry],
+    quantities: Sequence[Quantity],
+    fixed: Mapping[str, xr.DataArray],
+    scale: Scale = OWN_UNIT,
 ) -> dict[str, np.ndarray]:
-    """Standard deviation of each entry and covariance of the parameters' logarithms under the analysis prior."""
+    """Sd of each entry, in the study's unit, and covariance of the parameters' logarithms, under the analysis prior."""
     rng = np.random.default_rng(0)
     values: dict[str, Any] = {}
     for name, prior in model.priors.items():
-        columns = [rng.permutation(spread_evenly(prior)) for _ in range(model.num_entries(name))]
+        columns = [rng.permutation(spread_evenly(prior)) for _ in range(model.free_entries.count(name))]
         values[name] = PerCondition(columns) if name in model.per_condition else columns[0]
     for name, array in fixed.items():
         known = _split(array.isel(dataset=[0]), ("dataset",))
         values[name] = known
-    computed = compute_entries(entries, values, quantities)
+    computed = compute_entries(entries, restore_values(values, model, scale), quantities)
     _check_quantities(computed, quantities)
     names = [entry.name for entry in entries if entry.is_parameter]
     logs = np.log(np.stack([computed[name] for name in names]))

@@ -14,6 +14,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.fidelities import FIT_SETTINGS, summarize_datasets
 from designstudio.evaluate.fingerprint import fingerprint_design
 from designstudio.evaluate.goals import score_goals
+from designstudio.evaluate.group_goals import score_group_goals
 from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.results import Evaluation, score_evaluation
 from designstudio.model.likelihood.observations import bucket_size
@@ -70,6 +71,8 @@ def evaluate_design(
         return made[-1][-1]
 
     power = score_goals(study, design, summarize)
+    if any(goal.is_of_studies for goal in study.goals):
+        power |= score_group_goals(study.replace(fidelity=fidelity), design, cache=cache, progress=progress)
     return score_evaluation(
         study, design, fidelity, work.summaries, seconds=work.seconds, is_cached=work.is_cached, power=power
     )
@@ -162,7 +165,18 @@ def estimate_seconds(
         seconds += num_times * num_datasets * (guess if known is None else known)
         seconds += COMPILING[fidelity] / (1 if known is None else 4) if kind not in seen else 0.0
         seen.add(kind)
+        seconds += _estimate_studies(study, design, FIRST_GUESS["importance"] if known is None else known)
     return seconds
+
+
+def _estimate_studies(study: Study, design: Design, each: float) -> float:
+    """Seconds for the goals of whole studies: groups with their effect, and one more for each goal without."""
+    goals = [goal for goal in study.goals if goal.is_of_studies]
+    groups = {group.name: group for goal in goals for group in study.choose_groups(goal)}
+    sizes = [group.num_participants or design.num_participants for group in groups.values()]
+    sizes += [study.choose_groups(goal)[-1].num_participants or design.num_participants for goal in goals]
+    # Making particles and pooling take about twice as long as the fits.
+    return 3 * each * study.num_studies * sum(sizes)
 
 
 def _kind(study: Study, design: Design, fidelity: str) -> str:

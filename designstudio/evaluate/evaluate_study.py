@@ -56,6 +56,7 @@ class StudyResult(AbstractResult):
         return {
             "title": self.study.title,
             "cost": self.study.cost,
+            **self.study.describe_unit(),
             "designs": [self._describe(evaluation) for evaluation in self.evaluations],
             "verdict": list(self.verdict),
         }

@@ -12,11 +12,25 @@ from scipy import stats
 
 from designstudio.core.arrays import put
 from designstudio.core.randomness import make_generator
-from designstudio.evaluate.entries import compute_entries, compute_truth, list_entries, split_draws
-from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
+from designstudio.evaluate.entries import (
+    compute_entries,
+    compute_truth,
+    list_entries,
+    restore_values,
+    split_draws,
+    take_draws,
+)
+from designstudio.evaluate.experiment import (
+    Experiment,
+    prepare_experiment,
+    show_band,
+    show_participants,
+    simulate_experiment,
+)
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.metrics.information import predict_responses
+from designstudio.model.likelihood.lapses import LAPSE_RATE, find_lapse_range
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -45,24 +59,25 @@ def fit_example(study: Study, design: Design, *, number: int = 0) -> Example:
     """Simulate and fit the data set of this number, by importance sampling."""
     experiment, trials, posterior = simulate_and_fit(study, design, number=number)
     model = experiment.fitted
-    entries = list_entries(model, design, study.quantities)
-    values = compute_entries(entries, split_draws(posterior["posterior"].to_dataset(), experiment.fixed), study.quantities)
-    truth = compute_truth(entries, experiment.participants, study.quantities)
+    scale, drawn = experiment.scale, split_draws(take_draws(posterior["posterior"].to_dataset()), experiment.fixed)
+    entries = list_entries(model, design, study.quantities, scale)
+    values = compute_entries(entries, restore_values(drawn, model, scale), study.quantities)
+    truth = compute_truth(entries, show_participants(experiment), study.quantities)
     fixed = {
         name: np.broadcast_to(array.values.reshape(-1), (model.num_conditions,)) for name, array in experiment.fixed.items()
     }
     band = _predict_band(model, posterior["posterior"].to_dataset(), fixed, trials, study.interval, study.seed)
     is_good = bool(posterior["diagnostics"].to_dataset()["is_good"].values[0])
     return Example(
-        trials,
+        scale.undo(trials),
         {name: value.ravel() for name, value in values.items()} if is_good else None,
         {name: float(value[0]) for name, value in truth.items()},
-        band,
+        show_band(band, scale),
     )
 
 
 def simulate_and_fit(study: Study, design: Design, *, number: int = 0) -> tuple[Experiment, xr.Dataset, xr.DataTree]:
-    """One simulated participant, the trials, and the posterior by importance sampling."""
+    """One simulated participant, the trials, and the posterior by importance sampling, in the actor's unit."""
     experiment = prepare_experiment(study, design, first=number, num_datasets=1)
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["importance"]
@@ -95,7 +110,17 @@ def _predict_band(
     noise = make_generator(seed, "predicted responses").permutation(
         stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean))
     )[:, None, None]
-    responses = model.family.response.decode(mean + noise * np.exp(log_variance / 2))
+    predicted = mean + noise * np.exp(log_variance / 2)
+    response = model.family.response
+    if model.has_lapses:
+        # A draw that lapses does so at all stimuli.
+        rng = make_generator(seed, "predicted lapses")
+        given = response.encode(trials["response"].values)
+        least, width = find_lapse_range(given, np.isfinite(given))
+        rate = np.asarray(values.get(LAPSE_RATE.name, known.get(LAPSE_RATE.name, 0.0)), float).reshape(-1)[:, None, None]
+        has_lapsed, where = rng.random((2, len(mean), 1, 1))
+        predicted = np.where(has_lapsed < rate[: len(mean)], least + width * where, predicted)
+    responses = response.decode(predicted)
     low, median, high = np.quantile(responses, [(1 - interval) / 2, 0.5, (1 + interval) / 2], axis=0)
     dims = ("condition", "stimulus")
     return xr.Dataset(

@@ -1,4 +1,8 @@
-"""A design as a simulated experiment: participants, their trials, and the model that would be fitted to them."""
+"""A design as a simulated experiment: participants, their trials, and the model that would be fitted to them.
+
+Here a study leaves its unit: everything in an `Experiment` is in the actor's. What is made of it is brought back where it is
+summarised (`designstudio.evaluate.fidelities`) or shown (`show_participants`, `show_band`).
+"""
 
 from typing import NamedTuple
 
@@ -10,6 +14,7 @@ from designstudio.core.configuration import configure_once
 from designstudio.core.randomness import make_key
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Constant
+from designstudio.model.scale import Scale
 from designstudio.model.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -28,6 +33,7 @@ class Experiment(NamedTuple):
         stimuli: what they see; padded where conditions have different numbers of trials.
         is_present: which trials there are.
         fixed: what the fit takes as known.
+        scale: between the study's unit and the actor's.
     """
 
     generative: BehaviorModel
@@ -36,23 +42,30 @@ class Experiment(NamedTuple):
     stimuli: Float[np.ndarray, "dataset condition trial"]
     is_present: Bool[np.ndarray, "condition trial"]
     fixed: dict[str, xr.DataArray]
+    scale: Scale
 
 
-def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets: int) -> Experiment:
-    """Participants and stimuli of the data sets numbered from `first` on."""
+def prepare_experiment(
+    study: Study, design: Design, *, first: int, num_datasets: int, numbers: np.ndarray | None = None
+) -> Experiment:
+    """Participants and stimuli of the data sets numbered from `first` on, or with numbers of their own."""
+    numbers = np.arange(first, first + num_datasets) if numbers is None else numbers
     configure_once()
     simulated = study.load_actor(study.population.cost or study.cost)
     changed = (*design.levels, *design.own_parameters)
     generative = BehaviorModel(simulated, num_conditions=len(design.conditions), per_condition=changed)
-    fitted = study.analysis.build_model(study.load_actor(study.cost), design)
-    population = dict(study.population.resolve(simulated.cost))
+    fitted, scale = study.build_model(design), study.conversion
+    parameters = {parameter.name: parameter for parameter in simulated.parameters}
+    population = dict(study.population.resolve_for_actor(simulated.cost, scale))
     if study.population.follows_analysis:
         population |= {n: p for n, p in fitted.priors.items() if n in population and n not in study.population.priors}
     by_condition = {
         name: tuple(
-            Constant(condition.levels[name])
+            scale.shrink(Constant(condition.levels[name]), parameters[name])
             if name in condition.levels
-            else condition.population.get(name, population[name])
+            else scale.shrink(condition.population[name], parameters[name])
+            if name in condition.population
+            else population[name]
             for condition in design.conditions
         )
         for name in changed
@@ -62,18 +75,18 @@ def prepare_experiment(study: Study, design: Design, *, first: int, num_datasets
         num_datasets,
         key=make_key(study.seed, PARTICIPANTS),
         population={**population, **by_condition},
-        first=first,
+        numbers=numbers,
     )
-    stimuli, is_present = place_stimuli(study, design, first=first, num_datasets=num_datasets)
-    return Experiment(generative, fitted, participants, stimuli, is_present, study.analysis.fix_values(participants))
+    stimuli, is_present = place_stimuli(study, design, numbers)
+    fixed = study.analysis.fix_values(participants, scale, fitted.parameters)
+    return Experiment(generative, fitted, participants, stimuli / scale.factor, is_present, fixed, scale)
 
 
 def place_stimuli(
-    study: Study, design: Design, *, first: int, num_datasets: int
+    study: Study, design: Design, numbers: np.ndarray
 ) -> tuple[Float[np.ndarray, "dataset condition trial"], Bool[np.ndarray, "condition trial"]]:
-    """What the data sets numbered from `first` on see, and which trials there are."""
+    """What the data sets with these numbers see, in the study's unit, and which trials there are."""
     counts = np.array([condition.num_trials for condition in design.conditions])
-    numbers = np.arange(first, first + num_datasets)
     uniform = draw_uniform(numbers, len(counts), int(counts.max()), key=make_key(study.seed, STIMULI))
     stimuli = np.ones_like(uniform)
     for k, condition in enumerate(design.conditions):
@@ -82,8 +95,23 @@ def place_stimuli(
     return stimuli, np.arange(counts.max()) < counts[:, None]
 
 
+def show_participants(experiment: Experiment) -> xr.Dataset:
+    """The participants of an experiment in the study's unit."""
+    sizes = {p.name: experiment.scale.size_of(p) for p in experiment.generative.parameters}
+    return experiment.participants.assign(
+        {name: values * sizes[str(name)] for name, values in experiment.participants.items() if sizes[str(name)] != 1}
+    )
+
+
+def show_band(band: xr.Dataset, scale: Scale) -> xr.Dataset:
+    """Predicted responses over a grid of stimuli, both in the study's unit, from those in the actor's."""
+    if scale.factor == 1:
+        return band
+    return (band * scale.factor).assign_coords(stimulus=band["stimulus"].values * scale.factor)
+
+
 def simulate_experiment(study: Study, design: Design, experiment: Experiment) -> xr.Dataset:
-    """The trials of an experiment."""
+    """The trials of an experiment, in the actor's unit."""
     population = study.population
     return simulate_trials(
         experiment.generative,

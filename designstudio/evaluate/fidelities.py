@@ -9,8 +9,6 @@ All simulate the same participants and responses, and differ in how they fit the
 * `paper`: the same with the paper's number of draws and threshold of R-hat.
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -20,15 +18,17 @@ from designstudio.evaluate.entries import (
     compute_entries,
     compute_truth,
     list_entries,
+    restore_values,
     split_draws,
     summarize_prior,
 )
-from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
+from designstudio.evaluate.experiment import prepare_experiment, show_participants, simulate_experiment
 from designstudio.evaluate.information_gain import PARTS, compute_gains
-from designstudio.inference.fit_datasets import fit_datasets
+from designstudio.inference.fit_datasets import Fits, sample_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.posterior.information_gain import InformationGain
 from designstudio.metrics.summaries import summarize_draws
+from designstudio.model.likelihood.packing import pack_trials
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -58,8 +58,6 @@ FIRST_STAGES = ("importance", "nuts")
 # What is told about chains, beside how well they mixed.
 CHAIN_FACTS = ("mean_steps", "mean_step_size", "num_divergent", "num_saturated", "ebfmi", "has_jumps", "jump_rate")
 
-Verdicts = dict[str, tuple[str, np.ndarray]]
-
 
 def summarize_datasets(
     study: Study,
@@ -72,51 +70,60 @@ def summarize_datasets(
 ) -> xr.Dataset:
     """Summaries of the data sets numbered from `first` on; see `designstudio.metrics.summaries`."""
     experiment = prepare_experiment(study, design, first=first, num_datasets=num_datasets)
-    entries = list_entries(experiment.fitted, design, study.quantities)
-    truth = compute_truth(entries, experiment.participants, study.quantities)
-    prior = summarize_prior(experiment.fitted, entries, study.quantities, experiment.fixed)
+    fitted, scale = experiment.fitted, experiment.scale
+    entries = list_entries(fitted, design, study.quantities, scale)
+    truth = compute_truth(entries, show_participants(experiment), study.quantities)
+    prior = summarize_prior(fitted, entries, study.quantities, experiment.fixed, scale)
     # What takes milliseconds is not worth counting.
     reported = None if fidelity == "information" else progress
     settings = FIT_SETTINGS[fidelity]
     trials = simulate_experiment(study, design, experiment)
-    values, verdicts, log_evidence = _fit(study, trials, experiment, settings, reported)
-    draws = compute_entries(entries, values, study.quantities)
-    parameters = [entry.name for entry in entries if entry.is_parameter]
-    logs = np.log(np.stack([truth[name] for name in parameters], axis=1))
-    gains = compute_gains(study, experiment, trials, logs, prior["prior_log_covariance"], log_evidence, settings)
-    summaries = summarize_draws(draws, truth, parameters, study.interval).assign(verdicts)
-    summaries["prior_sd"] = ("quantity", prior["prior_sd"])
-    summaries["prior_log_covariance"] = (("parameter", "parameter_other"), prior["prior_log_covariance"])
-    summaries = summaries.assign({InformationGain.name: (("dataset", "part"), gains)}).assign_coords(part=list(PARTS))
+    observations = pack_trials(trials, fitted, experiment.fixed)
+    fits = sample_datasets(fitted, trials, observations, settings=settings, seed=study.seed, progress=reported)
+    values = split_draws(fits.draws, experiment.fixed)
+    draws = compute_entries(entries, restore_values(values, fitted, scale), study.quantities)
+    free = [entry for entry in entries if entry.is_parameter]
+    parameters, of_actor = [entry.name for entry in free], compute_truth(free, experiment.participants, ())
+    logs = np.log(np.stack([of_actor[name] for name in parameters], axis=1))
+    log_evidence = fits.diagnostics["log_evidence"]
+    gains = compute_gains(study, experiment, observations, logs, prior["prior_log_covariance"], log_evidence, settings)
     conditions = [condition.name for condition in design.conditions]
-    summaries = summaries.assign(find_edges(experiment, entries, truth, values, conditions).variables)
-    return summaries.assign_coords(
-        dataset=experiment.participants["dataset"].values,
-        symbol=("quantity", [entry.symbol for entry in entries]),
-        unit=("quantity", [entry.unit for entry in entries]),
-        base=("quantity", [entry.base for entry in entries]),
+    # Put together at once: sliders wait for it, and every step with labels takes its time.
+    edges = find_edges(experiment, entries, of_actor, values, conditions)
+    drawn = summarize_draws(draws, truth, parameters, study.interval)
+    return xr.Dataset(
+        {
+            **drawn.variables,
+            **_describe_fits(fits, settings),
+            "prior_sd": ("quantity", prior["prior_sd"]),
+            "prior_log_covariance": (("parameter", "parameter_other"), prior["prior_log_covariance"]),
+            InformationGain.name: (("dataset", "part"), gains),
+            **edges,
+        },
+        coords={
+            "part": list(PARTS),
+            "dataset": experiment.participants["dataset"].values,
+            "symbol": ("quantity", [entry.symbol for entry in entries]),
+            "unit": ("quantity", [entry.unit for entry in entries]),
+            "base": ("quantity", [entry.base for entry in entries]),
+        },
     )
 
 
-def _fit(
-    study: Study, trials: xr.Dataset, experiment: Experiment, settings: FitSettings, progress: ProgressCallback | None
-) -> tuple[dict[str, Any], Verdicts, np.ndarray]:
-    """Draws from fits to simulated responses, the verdict on each fit, and the log evidence."""
-    posterior = fit_datasets(
-        experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed, progress=progress
-    )
-    draws, diagnostics = posterior["posterior"].to_dataset(), posterior["diagnostics"].to_dataset()
-    chains = {name: ("dataset", diagnostics[name].values.astype(float)) for name in CHAIN_FACTS}
+def _describe_fits(fits: Fits, settings: FitSettings) -> dict[str, tuple[str, np.ndarray]]:
+    """The verdict on each fit."""
+    diagnostics = fits.diagnostics
     # Weights have a k-hat, chains an R-hat. That of the proposal from which chains start says nothing about the chains.
     is_weighted = settings.method == "importance"
-    nothing = np.full(diagnostics.sizes["dataset"], np.nan)
-    verdicts: Verdicts = {
-        "is_good": ("dataset", diagnostics["is_good"].values),
-        "is_refitted": ("dataset", ~np.isin(diagnostics["stage"].values, FIRST_STAGES)),
-        "rhat": ("dataset", nothing if is_weighted else diagnostics["rhat"].values),
-        "khat": ("dataset", diagnostics["khat"].values if is_weighted else nothing),
-        "ess": ("dataset", diagnostics["importance_ess" if is_weighted else "ess"].values),
-        "reason": ("dataset", diagnostics["reason"].values.astype(str)),
-        **({} if is_weighted else chains),
+    nothing = np.full(len(diagnostics["is_good"]), np.nan)
+    chains = {} if is_weighted else {name: diagnostics[name].astype(float) for name in CHAIN_FACTS}
+    verdicts = {
+        "is_good": diagnostics["is_good"],
+        "is_refitted": ~np.isin(diagnostics["stage"], FIRST_STAGES),
+        "rhat": nothing if is_weighted else diagnostics["rhat"],
+        "khat": diagnostics["khat"] if is_weighted else nothing,
+        "ess": diagnostics["importance_ess" if is_weighted else "ess"],
+        "reason": diagnostics["reason"].astype(str),
+        **chains,
     }
-    return split_draws(draws, experiment.fixed), verdicts, diagnostics["log_evidence"].values
+    return {name: ("dataset", values) for name, values in verdicts.items()}

@@ -36,6 +36,7 @@ WITHOUT_EFFECT = (
             "overview",
             "evaluate_study",
             "goals",
+            "group_goals",
             "power_words",
             "curves",
             "preview",
@@ -66,6 +67,7 @@ def describe_question(study: Study) -> dict[str, Any]:
     return {
         "actors": {cost: identify_actor(study.load_actor(cost)) for cost in {study.cost, simulated}},
         "cost": study.cost,
+        "unit": [study.unit, study.scale],
         "population": as_plain(study.population),
         "analysis": as_plain(study.analysis),
         "quantities": [[quantity.name, quantity.text] for quantity in study.quantities],

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import xarray as xr
 
 from designstudio.errors import StudioError
+from designstudio.evaluate.entries import find_support
 from designstudio.metrics.failed import Bounds, bound_share
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import (
@@ -21,17 +22,20 @@ from designstudio.metrics.power import (
 )
 from designstudio.metrics.samples import find_quantities, keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import LOG_UNIT, NO_UNIT
 from designstudio.model.priors import Constant
+from designstudio.model.scale import OWN_UNIT, Scale
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
+from designstudio.study.study import refuse_set_by_design
 
 # A second group is as independent of the first as another seed makes it.
 SEED_OF_GROUP = 1_000_003
 
 
 def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design], xr.Dataset]) -> dict[str, PowerScore]:
-    """Chances to reach each goal, with its effect and without.
+    """Chances to reach each goal that fits of single participants reach, with its effect and without.
 
     Args:
         study: the question.
@@ -40,6 +44,9 @@ def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design
     """
     scores = {}
     for goal in study.goals:
+        if goal.is_of_studies:
+            continue
+        refuse_set_by_design(f"the second group of the goal {goal.label!r}", goal.group, design)
         absence, rule = remove_effect(study, design, goal), describe_rule(study, goal, design)
         everybody = [
             [summarize(*population) for population in list_populations(study, design, goal, is_absent=is_absent)]
@@ -63,7 +70,7 @@ def bound_power(score: PowerScore) -> tuple[Bounds | None, Bounds | None]:
 
     Power of a test between groups is no share of data sets, and has no such bounds.
     """
-    if score.kind == GROUPS_DIFFER:
+    if score.kind == GROUPS_DIFFER and not score.num_studies:
         return None, None
     without = math.nan if score.when_absent is None else score.when_absent.value
     return (
@@ -122,14 +129,14 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
         return Absence(None, design, "a narrow interval is no effect that could be absent")
     if goal.kind == GROUPS_DIFFER:
         return Absence(second_group(study), design, "the second group comes from the first group's population")
-    parameters = {p.name: p for p in study.load_actor(study.population.cost or study.cost).parameters}
+    parameters = {p.name: p for p in study.list_parameters(study.population.cost)}
     name = goal.quantity
     if name not in parameters:
         is_quantity = name in [quantity.name for quantity in study.quantities]
         why = "can have the same value in many ways" if is_quantity else "is no parameter of the simulated participants"
         return Absence(None, design, f"{name} {why}")
-    model = study.analysis.build_model(study.load_actor(study.cost), design)
-    value, margin = resolve_exclusion(goal, model)
+    model = study.build_model(design)
+    value, margin = resolve_exclusion(goal, model, study.conversion)
     box = parameters[name].box
     # Beyond the box a cost may have no meaning (linex at 0) and no actor is trained: the nearest end has the least effect.
     nearest = min(max(value, box.low), box.high)
@@ -144,18 +151,18 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
     )
     population = study.population.replace(priors={**study.population.priors, **everybody})
     without = study.replace(population=population), dataclasses.replace(design, conditions=conditions)
-    words = f"{name} is {nearest:g} for everybody"
+    words = f"{name} is {nearest:g}{name_goal_unit(study, goal)} for everybody"
     words += "" if nearest == value else f", the nearest to {value:g} that actors know"
     # Both sentences explain why power and rate are what they are, whatever the design.
     words += ", as it is in the study: there is no effect to find" if without == (study, design) else ""
-    return Absence(*without, f"{words}{_note_prior(name, value, margin, model)}")
+    return Absence(*without, f"{words}{_note_prior(name, value, margin, model, study.conversion)}")
 
 
-def _note_prior(name: str, value: float, margin: float, model: BehaviorModel) -> str:
+def _note_prior(name: str, value: float, margin: float, model: BehaviorModel, scale: Scale) -> str:
     """That the analysis prior alone keeps every interval away from a value; empty if it does not."""
     if name not in model.free:
         return ""
-    support = model.priors[name].support
+    support = find_support(name, model, scale)
     low, high = support.low, support.high
     if low - margin <= value <= high + margin:
         return ""
@@ -180,7 +187,7 @@ def build_criterion(study: Study, goal: Goal, design: Design, name: str, second:
         second: good summaries of the second group, for a goal that compares groups.
     """
     if goal.kind == EXCLUDES:
-        return Exclusion(*resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design)))
+        return Exclusion(*resolve_exclusion(goal, study.build_model(design), study.conversion))
     if goal.kind == NARROWER:
         return Narrowness(goal.width or 0.0)
     assert second is not None  # noqa: S101  (whoever asks for the power of such a goal simulates both groups)
@@ -189,27 +196,39 @@ def build_criterion(study: Study, goal: Goal, design: Design, name: str, second:
 
 def describe_rule(study: Study, goal: Goal, design: Design) -> str:
     """What a goal asks of the posteriors, with its numbers."""
+    unit = name_goal_unit(study, goal)
     if goal.kind == NARROWER:
-        return f"a participant's {study.interval:.0%} interval of {goal.quantity} is narrower than {goal.width:g}"
+        return f"a participant's {study.interval:.0%} interval of {goal.quantity} is narrower than {goal.width:g}{unit}"
     if goal.kind == GROUPS_DIFFER:
         return f"a two-sided t test on posterior means of {goal.quantity} is significant at {ALPHA:.0%}"
-    value, margin = resolve_exclusion(goal, study.analysis.build_model(study.load_actor(study.cost), design))
-    beyond = f" by more than {margin:g}" if margin else ""
+    value, margin = resolve_exclusion(goal, study.build_model(design), study.conversion)
+    beyond = f" by more than {margin:g}{unit}" if margin else ""
     why = (
         f", {goal.margin_at_end:.0%} of the prior's range, because the prior ends there"
         if margin and goal.margin is None
         else ""
     )
-    return f"a participant's {study.interval:.0%} interval of {goal.quantity} stays away from {value:g}{beyond}{why}"
+    return f"a participant's {study.interval:.0%} interval of {goal.quantity} stays away from {value:g}{unit}{beyond}{why}"
 
 
-def resolve_exclusion(goal: Goal, model: BehaviorModel) -> tuple[float, float]:
-    """Which value an interval must exclude, and by how much.
+def name_goal_unit(study: Study, goal: Goal) -> str:
+    """The unit of a goal's numbers, after a space; empty in studies that name none, and where there is none."""
+    unit = next((p.unit for p in study.list_parameters() if p.name == goal.quantity), NO_UNIT)
+    return "" if not study.unit or unit in (NO_UNIT, LOG_UNIT) else f" {unit}"
+
+
+def resolve_exclusion(goal: Goal, model: BehaviorModel, scale: Scale = OWN_UNIT) -> tuple[float, float]:
+    """Which value an interval must exclude, and by how much, in the study's unit.
+
+    Args:
+        goal: that excludes a value.
+        model: that is fitted, in the actor's unit.
+        scale: between both units.
 
     Raises:
         StudioError: if the goal gives no value and there is no neutral one.
     """
-    parameter = next((p for p in model.parameters if p.name == goal.quantity), None)
+    parameter = next((scale.restate(p) for p in model.parameters if p.name == goal.quantity), None)
     neutral = None if parameter is None else parameter.neutral
     value = neutral if goal.value is None else goal.value
     if value is None:
@@ -217,7 +236,7 @@ def resolve_exclusion(goal: Goal, model: BehaviorModel) -> tuple[float, float]:
     if goal.margin is not None:
         return value, goal.margin
     if parameter is not None and parameter.name in model.free:
-        support = model.priors[parameter.name].support
+        support = find_support(parameter.name, model, scale)
         if value <= support.low or value >= support.high:
             return value, goal.margin_at_end * (support.high - support.low)
     return value, 0.0

@@ -3,16 +3,18 @@
 Averaged over participants from the analysis prior this is the expected information gain (mutual information of parameters
 and data); over other participants it is what these may expect. p(data) is the evidence that importance sampling finds. For
 prior and cost alone, the other parameters (noises) are integrated out: log p(data | prior, cost) - log p(data).
+
+Where the analysis has room for lapses, their rate is one of those others, and its truth that of the population. A rate that
+is known has to be the true one. Where lapses may lie the analysis takes from the responses, as it does with measured ones.
 """
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import xarray as xr
 from jaxtyping import Array, Float, Int, Key
 
-from designstudio.core.arrays import put
+from designstudio.core.arrays import map_batches, put
 from designstudio.core.randomness import make_key
 from designstudio.evaluate.experiment import Experiment
 from designstudio.inference.mixture import Mixture, draw_from_mixture, mixture_log_density, prepare_mixture
@@ -20,9 +22,9 @@ from designstudio.inference.settings import FitSettings
 from designstudio.inference.task import Task
 from designstudio.metrics.base import ALL, PRIOR_COST
 from designstudio.metrics.information import expected_information, unpack
+from designstudio.model.likelihood.lapses import FREE_LAPSES, LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, bucket_size
-from designstudio.model.likelihood.packing import pack_trials
 from designstudio.model.simulate import SMALLEST_BUCKET
 from designstudio.study import Study
 
@@ -38,7 +40,7 @@ CHUNK_SIZE = 10
 def compute_gains(
     study: Study,
     experiment: Experiment,
-    trials: xr.Dataset,
+    observations: Observations,
     logs: Float[np.ndarray, "dataset parameter"],
     prior_log_covariance: Float[np.ndarray, "parameter parameter_other"],
     log_evidence: Float[np.ndarray, " dataset"],
@@ -46,27 +48,30 @@ def compute_gains(
 ) -> Float[np.ndarray, "dataset part"]:
     """Gains of every data set, about all parameters and about prior and cost; NaN where they are not defined.
 
-    They are not for an analysis with lapses: without any, the share of them has no logarithm.
-
     Args:
         study: the question.
         experiment: participants and stimuli.
-        trials: their responses.
-        logs: logarithms of the true free parameters, in the model's order; NaN where there are none.
+        observations: their trials.
+        logs: logarithms of the true free parameters but for the lapse rate, in the model's order; NaN where there are none.
         prior_log_covariance: of the analysis prior.
         log_evidence: of every data set.
         settings: of the fits that found it.
     """
-    model, numbers = experiment.fitted, trials["dataset"].values
-    if model.has_lapses or np.isnan(logs).any() or not follows_analysis_model(study):
+    model, numbers = experiment.fitted, experiment.participants["dataset"].values
+    if np.isnan(logs).any() or not follows_analysis_model(study):
         return np.full((len(numbers), len(PARTS)), np.nan)
-    task = Task.prepare(model, pack_trials(trials, model, experiment.fixed), numbers, settings, study.seed)
+    task = Task.prepare(model, observations, numbers, settings, study.seed)
     exact = task.sampled if task.is_exact else task.observations
     places = _list_nuisance(model)
+    if LAPSE_RATE.name in model.free:
+        # The last of all parameters. Without lapses their rate has no logarithm; this one is never looked at.
+        logs = np.pad(logs, ((0, 0), (0, 1)))
     root = _find_roots(experiment, logs, np.diag(prior_log_covariance), places)
-    given = (put(logs), put(root), task.sampled, exact, put(numbers, np.int32))
+    given = (logs.astype(np.float32), root.astype(np.float32), task.sampled, exact, numbers.astype(np.int32))
     key = make_key(study.seed, "noises")
-    at_truth, average = (np.asarray(array, float) for array in _average_likelihood(task.model, places, given, key))
+    rate = put(study.population.lapse_rate)
+    found = map_batches(lambda *batch: _average_likelihood(task.model, places, batch, rate, key), *given)
+    at_truth, average = (array.astype(float) for array in found)
     # Both are minus infinity where no parameters that the fit allows could have made the responses.
     with np.errstate(invalid="ignore"):
         gains = np.stack([at_truth, at_truth + average], axis=1) - log_evidence[:, None]
@@ -76,17 +81,19 @@ def compute_gains(
 def follows_analysis_model(study: Study) -> bool:
     """Whether participants do what the analysis assumes, so that the likelihood of their parameters means something."""
     population, known = study.population, study.analysis.known.values()
-    is_spoilt = bool(population.lapse_rate or population.outlier_rate)
+    rate = 0.0 if study.analysis.known_lapse_rate is None else study.analysis.known_lapse_rate
+    may_lapse = study.analysis.lapses == FREE_LAPSES
+    is_spoilt = bool(population.outlier_rate) or (population.lapse_rate != rate and not may_lapse)
     is_misled = any(one.value is not None or one.factor != 1 for one in known)
     return population.cost in (None, study.cost) and not is_spoilt and not is_misled
 
 
 def _list_nuisance(model: BehaviorModel) -> tuple[int, ...]:
-    """Places of the free numbers that belong neither to the participant's prior nor to the cost."""
-    wanted = {parameter.name for parameter in model.parameters if parameter.role.is_prior}
+    """Places of the free numbers that belong neither to the participant's prior nor to the cost, nor are the lapse rate."""
+    wanted = {LAPSE_RATE.name}
+    wanted |= {parameter.name for parameter in model.parameters if parameter.role.is_prior}
     wanted |= {parameter.name for parameter in model.actor.cost.parameters}
-    names = [name for name in model.free for _ in range(model.num_entries(name))]
-    return tuple(place for place, name in enumerate(names) if name not in wanted)
+    return tuple(place for place, name in enumerate(model.free_entries) if name not in wanted)
 
 
 def _find_roots(
@@ -100,14 +107,14 @@ def _find_roots(
         for name in experiment.fitted.fixed
     }
     stimuli = experiment.fitted.family.perception.encode(experiment.stimuli)
-    information = expected_information(
-        experiment.fitted,
-        put(logs),
-        {name: put(values) for name, values in fixed.items()},
-        put(np.pad(stimuli, ((0, 0), (0, 0), (0, missing)))),
-        put(np.pad(experiment.is_present, ((0, 0), (0, missing))), bool),
+    is_present = put(np.pad(experiment.is_present, ((0, 0), (0, missing))), bool)
+    information = map_batches(
+        lambda logs, fixed, x: expected_information(experiment.fitted, logs, fixed, x, is_present),
+        logs.astype(np.float32),
+        {name: values.astype(np.float32) for name, values in fixed.items()},
+        np.pad(stimuli, ((0, 0), (0, 0), (0, missing))).astype(np.float32),
     )
-    chosen = np.nan_to_num(np.asarray(information, float)[:, places][:, :, places])
+    chosen = np.nan_to_num(information.astype(float)[:, places][:, :, places])
     # The prior's own precision keeps this away from singular matrices, whatever the data tell.
     values, vectors = np.linalg.eigh(chosen + np.diag(1 / prior_variance[list(places)]))
     covariance = (vectors / np.maximum(values, 1e-6)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
@@ -119,27 +126,36 @@ def _average_likelihood(
     model: BehaviorModel,
     places: tuple[int, ...],
     given: tuple[Array, Array, Observations, Observations, Int[Array, " dataset"]],
+    lapse_rate: Float[Array, ""],
     key: Key[Array, ""],
 ) -> tuple[Float[Array, " dataset"], Float[Array, " dataset"]]:
     """Log likelihood of the true parameters, and by how much that of true prior and cost differs, noises integrated out."""
 
     def one(dataset: tuple[Array, Array, Observations, Observations, Int[Array, ""]]) -> tuple[Array, Array]:
         logs, root, fast, exact, number = dataset
-        values = unpack(model, logs)
+        values = _set_rate(model, unpack(model, logs), lapse_rate)
         at_truth = model.log_likelihood(values, exact)
-        if not places:
+        may_lapse = LAPSE_RATE.name in model.free
+        if not places and not may_lapse:
             return at_truth, jnp.zeros(())
         share = jnp.log(jnp.array([FAR_SHARE, 1 - FAR_SHARE]))
         mixture = Mixture(share, jnp.zeros((1, len(places))), root[None])
         is_unidentified = (False,) * len(places)
-        offsets = draw_from_mixture(mixture, is_unidentified, NUM_DRAWS, key=jax.random.fold_in(key, number))
+        own_key = jax.random.fold_in(key, number)
+        offsets = draw_from_mixture(mixture, is_unidentified, NUM_DRAWS, key=own_key)
+        num_trials = jnp.sum(exact.moments.count)
+        rates, log_density = _draw_rates(lapse_rate, num_trials, key=jax.random.fold_in(own_key, 2))
+        place = np.array(places, int)
 
-        def weigh(offset: Array) -> Array:
-            moved = unpack(model, logs.at[jnp.array(places)].add(offset))
-            log_slope = jnp.sum(logs[jnp.array(places)] + offset)
-            return model.log_likelihood(moved, fast, is_fast=True) + _noise_log_prior(model, moved, places) + log_slope
+        def weigh(offset: Array, rate: Array) -> Array:
+            moved = _set_rate(model, unpack(model, logs.at[place].add(offset)), rate)
+            names = {model.free_entries[at] for at in places} | ({LAPSE_RATE.name} if may_lapse else set())
+            log_slope = jnp.sum(logs[place] + offset)
+            return model.log_likelihood(moved, fast, is_fast=True) + _noise_log_prior(model, moved, names) + log_slope
 
-        log_weight = jax.vmap(weigh)(offsets) - mixture_log_density(prepare_mixture(mixture), is_unidentified, offsets)
+        log_weight = jax.vmap(weigh)(offsets, rates)
+        log_weight -= mixture_log_density(prepare_mixture(mixture), is_unidentified, offsets)
+        log_weight -= log_density if may_lapse else 0.0
         log_weight = jnp.where(jnp.isnan(log_weight), -jnp.inf, log_weight)
         average = jax.nn.logsumexp(log_weight) - jnp.log(NUM_DRAWS)
         return at_truth, average - model.log_likelihood(values, fast, is_fast=True)
@@ -147,11 +163,24 @@ def _average_likelihood(
     return jax.lax.map(one, given, batch_size=CHUNK_SIZE)
 
 
-def _noise_log_prior(model: BehaviorModel, values: dict[str, Array], places: tuple[int, ...]) -> Array:
+def _set_rate(model: BehaviorModel, values: dict[str, Array], rate: Array) -> dict[str, Array]:
+    """The same parameters with this rate of lapses, if it is free."""
+    return {**values, LAPSE_RATE.name: rate} if LAPSE_RATE.name in model.free else values
+
+
+def _draw_rates(
+    truth: Float[Array, ""], num_trials: Float[Array, ""], *, key: Key[Array, ""]
+) -> tuple[Float[Array, " draw"], Float[Array, " draw"]]:
+    """Lapse rates from around what this many trials leave open, and their log density: of an exponential distribution."""
+    mean = truth + 2 / num_trials
+    rates = mean * jax.random.exponential(key, (NUM_DRAWS,))
+    return rates, -rates / mean - jnp.log(mean)
+
+
+def _noise_log_prior(model: BehaviorModel, values: dict[str, Array], names: set[str]) -> Array:
     """Log prior density of the noises; minus infinity outside their support, where densities say nothing reliable."""
-    names = [name for name in model.free for _ in range(model.num_entries(name))]
     total = jnp.zeros(())
-    for name in {names[place] for place in places}:
+    for name in sorted(names):
         prior, value = model.priors[name], values[name]
         is_inside = (value >= prior.support.low) & (value <= prior.support.high)
         total += jnp.sum(jnp.where(is_inside, prior.distribution().log_prob(value), -jnp.inf))

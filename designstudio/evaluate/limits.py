@@ -54,7 +54,7 @@ def check_designs(
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
     for design in designs:
         study.check_values(design)
-        model = study.analysis.build_model(study.load_actor(study.cost), design)
+        model = study.build_model(design)
         most = max(condition.num_trials for condition in design.conditions)
         needed = num_datasets * BYTES_A_SUMMARY + estimate_bytes(model, min(num_datasets, block_size), most, settings)
         check_memory(needed, f"{_describe(design)} for {num_datasets:,} data sets", ADVICE)

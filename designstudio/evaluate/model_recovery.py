@@ -44,7 +44,7 @@ def recover_models(
     """
     num_datasets = study.num_datasets if num_datasets is None else num_datasets
     cache = BlockCache.default() if cache is None else cache
-    model = study.analysis.build_model(study.load_actor(study.cost), design)
+    model = study.build_model(design)
     most = max(condition.num_trials for condition in design.conditions)
     check_memory(
         estimate_bytes(model, num_datasets, most, FIT_SETTINGS[COMPARISON]),

@@ -43,6 +43,9 @@ def tabulate_designs(evaluations: Sequence["Evaluation"]) -> list[Row]:
         rows.append(_row(f"P({goal})", (format_chance(power and power.present) for power in powers)))
         if any(power is not None and power.when_absent is not None for power in powers):
             rows.append(_row("↳ effect absent", (format_chance(power and power.when_absent) for power in powers)))
+        if any(power is not None and power.type_s is not None for power in powers):
+            rows.append(_row("↳ wrong sign when found", (format_chance(power and power.type_s) for power in powers)))
+            rows.append(_row("↳ times too large when found", (_cell(power and power.type_m) for power in powers)))
     counts = (e.convergence for e in evaluations)
     rows.append(_row("good / refitted / failed", (f"{c.converged} / {c.refitted} / {c.failed}" for c in counts)))
     rows += _tabulate_bounds(evaluations)
@@ -94,7 +97,7 @@ def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
     """Every score of every design: columns design, quantity, metric, value, mcse, status.
 
     `quantity` is what the metric is of: a parameter or quantity, a pair of parameters (`mu_0, beta`), `prior_cost` or `all`
-    parameters, a goal, or nothing for the design itself.
+    parameters, a goal, or nothing for the design itself. Studies that name their unit have a column unit, too.
     """
     import pandas as pd  # noqa: PLC0415  (only tables need it)
 
@@ -103,7 +106,21 @@ def frame_evaluations(evaluations: Sequence["Evaluation"]) -> "pd.DataFrame":
         for evaluation in evaluations
         for quantity, metric, score in _list_scores(evaluation)
     ]
-    return pd.DataFrame(rows, columns=["design", "quantity", "metric", "value", "mcse", "status"])
+    frame = pd.DataFrame(rows, columns=["design", "quantity", "metric", "value", "mcse", "status"])
+    if evaluations and evaluations[0].study.unit:
+        units = {evaluation.design.name: _list_units(evaluation) for evaluation in evaluations}
+        frame["unit"] = [_name_unit(row.metric, units[row.design].get(row.quantity, NO_UNIT)) for row in frame.itertuples()]
+    return frame
+
+
+def _list_units(evaluation: "Evaluation") -> dict[str, str]:
+    quantities = evaluation.summaries["quantity"]
+    return dict(zip(quantities.values.tolist(), quantities["unit"].values.tolist(), strict=True))
+
+
+def _name_unit(metric: str, unit: str) -> str:
+    known = list_quantity_metrics().get(metric) or list_posterior_metrics().get(metric) or list_design_metrics().get(metric)
+    return NO_UNIT if known is None else known.unit_of(unit)
 
 
 def _list_scores(evaluation: "Evaluation") -> Iterator[tuple[str, str, Score]]:
@@ -120,12 +137,14 @@ def _list_scores(evaluation: "Evaluation") -> Iterator[tuple[str, str, Score]]:
         yield goal, "power", power.present
         if power.when_absent is not None:
             yield goal, "when_absent", power.when_absent
+        yield from ((goal, name, score) for name in ("type_s", "type_m") if (score := getattr(power, name)) is not None)
 
 
 def describe_run(evaluations: Sequence["Evaluation"]) -> str:
     """What was done, in one line."""
     first = evaluations[0]
-    return f"{first.num_datasets} data sets each, fidelity {first.fidelity}, seed {first.study.seed}."
+    unit = f" Parameters with the unit of the stimuli are in {first.study.unit}." if first.study.unit else ""
+    return f"{first.num_datasets} data sets each, fidelity {first.fidelity}, seed {first.study.seed}.{unit}"
 
 
 def _row(name: str, cells: Iterator[str]) -> Row:

@@ -69,13 +69,18 @@ def _warn(score: PowerScore) -> str:
         return (
             f"its false-positive rate is not known: {why}; power may come from the prior" if score.kind == EXCLUDES else ""
         )
-    warn = _warn_of_groups if score.kind == GROUPS_DIFFER else _warn_of_rate
+    warn = _warn_of_groups if score.kind == GROUPS_DIFFER and not score.num_studies else _warn_of_rate
     return warn(score, absent, nominal)
 
 
 def _explain_missing(score: PowerScore) -> str:
     """Why a test between groups has no power although fits worked; empty for all others."""
-    if score.kind != GROUPS_DIFFER or not math.isnan(score.value) or score.num_failed >= score.num_datasets:
+    if (
+        score.kind != GROUPS_DIFFER
+        or score.num_studies
+        or not math.isnan(score.value)
+        or score.num_failed >= score.num_datasets
+    ):
         return ""
     return f"no power: a test needs 2 participants in each group, and {FEWEST} good fits of each"
 
@@ -108,7 +113,8 @@ def _count_failed(score: PowerScore, *, is_absent: bool = False) -> str:
     bounds = bound_power(score)[is_absent]
     name = "the false-positive rate" if is_absent else "power"
     between = "" if bounds is None else f"; counted as misses or as hits, {name} is between {bounds.in_words}"
-    return f"some fits {where} failed: {count}, which {name} leaves out{between}"
+    what = "group analyses" if score.num_studies else "fits"
+    return f"some {what} {where} failed: {count}, which {name} leaves out{between}"
 
 
 def _warn_of_groups(score: PowerScore, absent: Score, nominal: float) -> str:

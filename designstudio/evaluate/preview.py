@@ -1,5 +1,6 @@
 """A design at a glance, within a fraction of a second: the fidelity `information`, and one simulated participant."""
 
+import dataclasses
 from typing import NamedTuple
 
 import equinox as eqx
@@ -7,11 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
-from scipy import stats
+from scipy import special, stats
 
 from designstudio.core.arrays import put
+from designstudio.evaluate.entries import find_support
 from designstudio.evaluate.evaluate_design import evaluate_design
-from designstudio.evaluate.experiment import Experiment, prepare_experiment, simulate_experiment
+from designstudio.evaluate.experiment import Experiment, prepare_experiment, show_band, simulate_experiment
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.verdict import find_verdict
 from designstudio.metrics.information import predict_responses
@@ -22,6 +24,8 @@ from designstudio.study.design import Design
 NUM_DATASETS = 100
 NUM_STIMULI = 40
 NUM_CORNERS = 73
+# Steps of the bisection for quantiles of a mixture.
+NUM_HALVINGS = 30
 
 
 class Preview(NamedTuple):
@@ -42,10 +46,13 @@ class Preview(NamedTuple):
 
 def preview_design(study: Study, design: Design, *, num_datasets: int = NUM_DATASETS) -> Preview:
     """Scores and one simulated participant."""
-    evaluation = evaluate_design(study, design, fidelity="information", num_datasets=num_datasets)
+    # Whole studies take seconds, for which no slider waits.
+    quick = dataclasses.replace(study, goals=tuple(goal for goal in study.goals if not goal.is_of_studies))
+    evaluation = evaluate_design(quick, design, fidelity="information", num_datasets=num_datasets)
     experiment = prepare_experiment(study, design, first=0, num_datasets=1)
     trials = simulate_experiment(study, design, experiment)
-    return Preview(evaluation, trials, _predict_band(experiment, trials, study.interval), tuple(find_verdict([evaluation])))
+    band = show_band(_predict_band(experiment, trials, study.interval, study.population.lapse_rate), experiment.scale)
+    return Preview(evaluation, experiment.scale.undo(trials), band, tuple(find_verdict([evaluation])))
 
 
 def outline_pair(evaluation: Evaluation, pair: tuple[str, str], prob: float) -> Float[np.ndarray, "corner 2"] | None:
@@ -69,14 +76,15 @@ def outline_pair(evaluation: Evaluation, pair: tuple[str, str], prob: float) -> 
     # A covariance that is nearly a line still has an outline.
     values, vectors = np.linalg.eigh(covariance)
     corners = np.exp(centre + circle * np.sqrt(np.maximum(values, 0)) @ vectors.T)
-    model = evaluation.study.analysis.build_model(evaluation.study.load_actor(evaluation.study.cost), evaluation.design)
+    study = evaluation.study
+    model = study.build_model(evaluation.design)
     bases = [str(summaries["base"].sel(quantity=name).item()) for name in pair]
-    supports = [model.priors[base].support for base in bases]
+    supports = [find_support(base, model, study.conversion) for base in bases]
     return np.clip(corners, [s.low for s in supports], [s.high for s in supports])
 
 
-def _predict_band(experiment: Experiment, trials: xr.Dataset, interval: float) -> xr.Dataset:
-    """Quantiles of the participant's responses, over the range of the stimuli."""
+def _predict_band(experiment: Experiment, trials: xr.Dataset, interval: float, lapse_rate: float) -> xr.Dataset:
+    """Quantiles of the participant's responses, lapses among them, over the range of the stimuli."""
     shown = trials["stimulus"].values[trials["is_present"].values]
     grid = np.geomspace(shown.min(), shown.max(), NUM_STIMULI)
     model, people = experiment.generative, experiment.participants.isel(dataset=0)
@@ -84,13 +92,34 @@ def _predict_band(experiment: Experiment, trials: xr.Dataset, interval: float) -
     mean, log_variance = (
         np.asarray(part, float) for part in _predict(model, values, put(model.family.perception.encode(grid)))
     )
-    decode = model.family.response.decode
-    reach = stats.norm.ppf((1 + interval) / 2) * np.exp(log_variance / 2)
-    dims = ("condition", "stimulus")
+    response, dims = model.family.response, ("condition", "stimulus")
+    ends = response.encode(np.array([shown.min(), shown.max()]))
+    quantiles = {
+        name: (dims, response.decode(_find_quantile(probability, mean, np.exp(log_variance / 2), lapse_rate, ends)))
+        for name, probability in (("low", (1 - interval) / 2), ("median", 0.5), ("high", (1 + interval) / 2))
+    }
     return xr.Dataset(
-        {"low": (dims, decode(mean - reach)), "median": (dims, decode(mean)), "high": (dims, decode(mean + reach))},
+        quantiles,
         coords={"condition": trials["condition"].values, "stimulus": grid},
     )
+
+
+def _find_quantile(
+    probability: float, mean: np.ndarray, sd: np.ndarray, lapse_rate: float, ends: np.ndarray
+) -> Float[np.ndarray, "condition stimulus"]:
+    """Quantile of normal responses, of which some are lapses: spread evenly between two ends."""
+    usual = mean + sd * stats.norm.ppf(probability)
+    if not lapse_rate:
+        return np.asarray(usual)
+    # It lies between that of the one and that of the others.
+    lapsed = np.full_like(mean, ends[0] + probability * (ends[1] - ends[0]))
+    low, high = np.minimum(usual, lapsed), np.maximum(usual, lapsed)
+    for _ in range(NUM_HALVINGS):
+        middle = (low + high) / 2
+        of_lapses = np.clip((middle - ends[0]) / max(ends[1] - ends[0], 1e-9), 0, 1)
+        is_low = (1 - lapse_rate) * special.ndtr((middle - mean) / sd) + lapse_rate * of_lapses < probability
+        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+    return np.asarray(low + high) / 2
 
 
 @eqx.filter_jit

@@ -13,6 +13,7 @@ from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.evaluate.goals import bound_power
 from designstudio.evaluate.overview import ERRORS, describe_run, frame_evaluations, tabulate_designs
 from designstudio.evaluate.status import Status, find_status
+from designstudio.inference.posterior import restore_posterior
 from designstudio.metrics.calibration import score_calibration
 from designstudio.metrics.edges import Edges, score_edges
 from designstudio.metrics.failed import Bounds, bound_share
@@ -138,7 +139,8 @@ class Evaluation(AbstractResult):
         """
         from designstudio.evaluate.example_fit import simulate_and_fit  # noqa: PLC0415  (fits need what scores do not)
 
-        return simulate_and_fit(self.study, self.design, number=number)[2].isel(dataset=0)
+        experiment, _, posterior = simulate_and_fit(self.study, self.design, number=number)
+        return restore_posterior(posterior, experiment.fitted, experiment.scale).isel(dataset=0)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -262,5 +264,5 @@ def _describe_chains(summaries: xr.Dataset) -> dict[str, float] | None:
 
 def _find_worst(summaries: xr.Dataset, name: str, worst: Callable[[np.ndarray], Any]) -> float:
     """The worst over good fits; NaN if it is not defined, or was not kept by older versions."""
-    values = summaries[name].values[summaries["is_good"].values] if name in summaries else np.zeros(0)
+    values = summaries[name].values[summaries["is_good"].values] if name in summaries.variables else np.zeros(0)
     return float(worst(values)) if values.size and not np.isnan(values).any() else float("nan")

@@ -138,8 +138,8 @@ def find_status(
         return Status(NO_ANSWER, "no answer: posteriors have no finite variance to compare with that of the prior", True)
     learned, pairs = score_learned(shape, recovery), score_pairs(shape)
     # At an end of the prior no equal-tailed interval holds the truth, however good the fit is.
-    covered = {entry.name: recovery[entry.name]["coverage"] for entry in learned}
-    covered = {name: coverage for name, coverage in covered.items() if name not in list_at_end(summaries)}
+    at_end = list_at_end(summaries)
+    covered = {entry.name: recovery[entry.name]["coverage"] for entry in learned if entry.name not in at_end}
     bad = _find_confounded(pairs, learned, rules, is_sure=True) or _find_unlearned(learned, rules)
     bad = bad or _find_missed(covered, interval, rules) or _find_confounded(pairs, learned, rules, is_sure=False)
     if bad is not None:

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from scipy import optimize
 
 from designstudio.fitting.comparison import LARGEST_KHAT, NUM_ERRORS, Comparison
+from designstudio.metrics.intervals import compute_interval
 from designstudio.metrics.monte_carlo import score_share
 from designstudio.model.costs import find_family
 from designstudio.model.costs.base import FAMILIES
@@ -166,7 +167,7 @@ def _spread_weights(elpd: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> 
         for _ in range(NUM_STEPS):
             mine = mine * (density.T @ (share / np.maximum(density @ mine, 1e-300)))
         found.append(mine / mine.sum())
-    low, high = np.quantile(found, [0.03, 0.97], axis=0)
+    low, high = compute_interval(np.stack(found, axis=-1))
     return np.minimum(low, weights), np.maximum(high, weights)
 
 

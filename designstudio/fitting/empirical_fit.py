@@ -11,12 +11,15 @@ from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.fit_json import record_fit
 from designstudio.fitting.fit_overview import describe_costs, describe_failures, frame_fit, tabulate_costs
 from designstudio.fitting.fit_verdict import conclude_fit
-from designstudio.fitting.posterior_summaries import summarize_posteriors
+from designstudio.fitting.goals import GoalOutcome, describe_plan, judge_goals
+from designstudio.fitting.planned import PlannedAnalysis
+from designstudio.fitting.posterior_summaries import summarize_group, summarize_posteriors
 from designstudio.fitting.predictive_checks import check_predictions
-from designstudio.fitting.reading import LoadReport, Scale
+from designstudio.fitting.reading import LoadReport
 from designstudio.fitting.request import FitRequest
-from designstudio.fitting.units import restore_posterior
+from designstudio.inference.posterior import restore_posterior
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.scale import Scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +51,7 @@ class EmpiricalFit(AbstractResult):
         comparison: between the costs; None if there is one cost only.
         seconds: what it took.
         notes: what a person should know about choices that were made and things that did not work.
+        plan: the analysis that was planned, if the fit is one.
     """
 
     name: str
@@ -61,6 +65,7 @@ class EmpiricalFit(AbstractResult):
     comparison: Comparison | None
     seconds: float
     notes: tuple[str, ...] = ()
+    plan: PlannedAnalysis | None = None
 
     @property
     def subjects(self) -> list[str]:
@@ -92,17 +97,27 @@ class EmpiricalFit(AbstractResult):
         """What the fits say, in sentences."""
         return tuple(conclude_fit(self))
 
+    @functools.cached_property
+    def goals(self) -> tuple[GoalOutcome, ...]:
+        """What the data say about each goal of the plan; see `designstudio.fitting.goals`."""
+        return tuple(judge_goals(self))
+
+    def describe_plan(self) -> list[str]:
+        """The plan, deviations from it, and every goal, in sentences; nothing without a plan."""
+        return [*describe_plan(self), *(outcome.sentence for outcome in self.goals)]
+
     def overview(self) -> Overview:
         """Which cost predicts best."""
         columns, rows = tabulate_costs(self)
         converged, *failed = describe_failures(self)
         counted = f"{self.report.num_trials} trials of {len(self.subjects)} subjects, {len(self.conditions)} conditions."
+        notes = (describe_costs(self), *self.notes, *failed, *self.describe_plan(), *self.verdict)
         return Overview(
             title=self.name or "Fits",
             facts=f"{counted} {converged}",
             columns=columns,
             rows=rows,
-            notes=tuple(note for note in (describe_costs(self), *self.notes, *failed, *self.verdict) if note),
+            notes=tuple(note for note in notes if note),
             hint="Estimates of all subjects: .to_frame(). Figure: .plot(). Posteriors of a cost: .to_datatree(cost).",
         )
 
@@ -130,12 +145,16 @@ class EmpiricalFit(AbstractResult):
         return tree.map_over_datasets(label)
 
     def summarize(self) -> xr.Dataset:
-        """Mean, sd and 94 % interval (hdi_low, hdi_high) over (subject, cost, parameter), in the unit of the data.
+        """Mean, sd and the request's equal-tailed interval (low, high) over (subject, cost, parameter), in the data's unit.
 
         Parameters that differ between conditions are called like `sigma[blurred]`. NaN where a cost has no such parameter,
         or a subject no trials in the condition. Fits that failed are here too; see `failures`.
         """
-        return summarize_posteriors(self.posteriors, self.models, self.trials, self.scale)
+        return summarize_posteriors(self.posteriors, self.models, self.trials, self.scale, self.request.interval)
+
+    def summarize_group(self, cost: str) -> dict[str, dict[str, dict[str, float]]]:
+        """The median subject and the spread of subjects who were pooled under a cost, as `summarize` has statistics."""
+        return summarize_group(self.pooled[cost], self.models[cost], self.conditions, self.scale, self.request.interval)
 
     def as_dict(self) -> dict[str, Any]:
         """All results as JSON knows them; numbers are in the unit of the data."""

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from designstudio.fitting.posterior_summaries import INTERVAL
-from designstudio.fitting.units import name_unit
+from designstudio.metrics.intervals import KIND
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
+from designstudio.model.scale import name_unit
 
 if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
@@ -47,7 +47,7 @@ def list_estimates(fit: "EmpiricalFit") -> list[dict[str, Any]]:
                         "sd": f"{sd:.6g}",
                         "interval_low": f"{low:.6g}",
                         "interval_high": f"{high:.6g}",
-                        "interval": f"{INTERVAL:g} highest density",
+                        "interval": f"{fit.request.interval:g} {KIND}",
                         "unit": units[name],
                         "is_good": str(bool(is_good[i])).lower(),
                     }
@@ -60,7 +60,7 @@ def tabulate_estimates(fit: "EmpiricalFit", cost: str) -> EstimateTable:
     summary = fit.summarize().sel(cost=cost).dropna("parameter", how="all")
     labels = [str(label) for label in summary["parameter"].values]
     is_good = fit.posteriors[cost]["diagnostics"].to_dataset()["is_good"].values
-    mean, low, high = (summary[name].values for name in ("mean", "hdi_low", "hdi_high"))
+    mean, low, high = (summary[name].values for name in ("mean", "low", "high"))
     rows = []
     if is_good.sum() > 1:
         used = mean[is_good]
@@ -75,5 +75,7 @@ def tabulate_estimates(fit: "EmpiricalFit", cost: str) -> EstimateTable:
     heads = [label + (f"\n({unit})" if (unit := units[split_label(label)[0]]) != NO_UNIT else "") for label in labels]
     hidden = len(fit.subjects) - MOST_SUBJECTS
     more = f" {hidden} further subjects are in estimates.csv (--out)." if hidden > 0 else ""
-    note = f"Posterior mean and {INTERVAL:.0%} interval of highest density; ± is the standard error over subjects.{more}"
+    note = (
+        f"Posterior mean and {fit.request.interval:.0%} equal-tailed interval; ± is the standard error over subjects.{more}"
+    )
     return EstimateTable(("subject", *heads), tuple(rows), note)

@@ -23,10 +23,12 @@ from designstudio.fitting.compare_costs import compare_costs
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.estimates import list_estimates
 from designstudio.fitting.models import build_models
+from designstudio.fitting.planned import PlannedAnalysis
 from designstudio.fitting.posterior_cache import PosteriorCache, locate
-from designstudio.fitting.reading import LoadReport, Scale
+from designstudio.fitting.reading import LoadReport
 from designstudio.fitting.request import request_as_dict, request_from_dict
 from designstudio.inference.posterior import load_posterior, save_posterior
+from designstudio.model.scale import Scale
 from designstudio.model.trials import load_trials, save_trials
 
 TRIALS, REQUEST, RESULT, ESTIMATES = "trials.nc", "request.json", "result.json", "estimates.csv"
@@ -50,6 +52,7 @@ def save_fit(fit: EmpiricalFit, folder: Path | str) -> None:
         "pooled": list(fit.pooled),
         "seconds": fit.seconds,
         "notes": list(fit.notes),
+        "plan": None if fit.plan is None else fit.plan.as_dict(),
     }
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -80,6 +83,8 @@ def load_fit(folder: Path | str) -> EmpiricalFit:
         report, scale = LoadReport.from_dict(record["report"]), Scale(**record["scale"])
         name, pooled_costs = str(record["name"]), list(record["pooled"])
         seconds, notes = float(record["seconds"]), tuple(record["notes"])
+        # Older fits had none.
+        plan = None if record.get("plan") is None else PlannedAnalysis.from_dict(record["plan"])
     except (KeyError, TypeError, AttributeError) as error:
         raise StudioError(f"{str(source / REQUEST)!r} is not complete ({error}): fit the data again.") from None
     trials = load_trials(source / TRIALS)
@@ -88,7 +93,7 @@ def load_fit(folder: Path | str) -> EmpiricalFit:
     pooled = {cost: load_posterior(locate(source, "pooled", cost)) for cost in pooled_costs}
     comparison = compare_costs(posteriors) if len(posteriors) > 1 else None
     models = {cost: one.model for cost, one in prepared.items()}
-    return EmpiricalFit(name, trials, report, scale, request, models, posteriors, pooled, comparison, seconds, notes)
+    return EmpiricalFit(name, trials, report, scale, request, models, posteriors, pooled, comparison, seconds, notes, plan)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import xarray as xr
 from designstudio.core.files import replace_nonfinite
 from designstudio.fitting.comparison import LARGEST_KHAT, Comparison
 from designstudio.fitting.fit_verdict import list_lapses
-from designstudio.fitting.posterior_summaries import STATISTICS, summarize_group
+from designstudio.fitting.posterior_summaries import STATISTICS
+from designstudio.metrics.intervals import KIND
 
 if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
@@ -21,16 +22,18 @@ def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
     record: dict[str, Any] = {
         "name": fit.name,
         "unit": fit.scale.unit,
+        "interval": {"probability": fit.request.interval, "kind": KIND},
         "subjects": _record_subjects(fit),
         "comparison": None if fit.comparison is None else _record_comparison(fit.comparison),
         "verdict": list(fit.verdict),
         "predictive": {str(cost): _record_rows(fit.predictive.sel(cost=cost), "check") for cost in fit.posteriors},
         "lapses": {cost: [lapse._asdict() for lapse in list_lapses(fit, cost)] for cost in fit.posteriors},
     }
+    if fit.plan is not None:
+        record["plan"] = fit.plan.as_dict()
+        record["goals"] = [outcome.as_dict() for outcome in fit.goals]
     if fit.pooled:
-        record["group"] = {
-            cost: summarize_group(pooled, fit.models[cost], fit.conditions, fit.scale) for cost, pooled in fit.pooled.items()
-        }
+        record["group"] = {cost: fit.summarize_group(cost) for cost, pooled in fit.pooled.items()}
     first = next(iter(fit.posteriors.values()))
     record |= {
         "exclusions": fit.report.as_dict(),
@@ -50,6 +53,7 @@ def record_fit(fit: "EmpiricalFit") -> dict[str, Any]:
             "per_condition": list(fit.request.per_condition),
             "priors": {cost: json.loads(tree.attrs["priors"]) for cost, tree in fit.posteriors.items()},
             "pools": fit.request.pools,
+            "pooling": fit.request.pooling.as_dict() if fit.request.pools else None,
             "lapses": fit.request.lapses,
             "seed": fit.request.seed,
         },

@@ -56,7 +56,7 @@ def describe_failures(fit: "EmpiricalFit") -> list[str]:
 
 
 def frame_fit(fit: "EmpiricalFit") -> "pd.DataFrame":
-    """Every estimate: columns subject, cost, parameter, value, mcse, sd, hdi_low, hdi_high, is_good.
+    """Every estimate: columns subject, cost, parameter, value, mcse, sd, low, high, is_good.
 
     `value` is the posterior mean, in the unit of the data; `mcse` its Monte Carlo error, from the effective draws that the
     fit is known to have at least.
@@ -67,7 +67,7 @@ def frame_fit(fit: "EmpiricalFit") -> "pd.DataFrame":
         known = {cost: dict(zip(fit.subjects, one[name].values, strict=True)) for cost, one in verdicts.items()}
         frame[name] = [known[cost][subject] for subject, cost in zip(frame["subject"], frame["cost"], strict=True)]
     frame["mcse"] = frame["sd"] / np.sqrt(frame["ess"])
-    return frame[["subject", "cost", "parameter", "value", "mcse", "sd", "hdi_low", "hdi_high", "is_good"]]
+    return frame[["subject", "cost", "parameter", "value", "mcse", "sd", "low", "high", "is_good"]]
 
 
 def format_number(value: float, num_digits: int) -> str:

@@ -16,10 +16,12 @@ from designstudio.fitting.compare_costs import compare_costs
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_condition_groups import fit_condition_groups
 from designstudio.fitting.models import CostModel, build_models
+from designstudio.fitting.planned import PlannedAnalysis
 from designstudio.fitting.posterior_cache import PosteriorCache, fingerprint_cost
 from designstudio.fitting.reading import LoadedData, choose_scale
 from designstudio.fitting.request import FitRequest
 from designstudio.inference.hierarchical import pool_subjects
+from designstudio.model.scale import Scale
 from designstudio.model.trials import save_trials
 
 SECONDS = "seconds"
@@ -32,6 +34,8 @@ def fit_subjects(
     *,
     name: str = "",
     folder: Path | str | None = None,
+    scale: Scale | None = None,
+    plan: PlannedAnalysis | None = None,
     progress: ProgressCallback | None = None,
 ) -> EmpiricalFit:
     """Fit all subjects under all costs.
@@ -41,12 +45,14 @@ def fit_subjects(
         request: what is fitted.
         name: of the data.
         folder: where finished costs are kept, and looked for; by default nowhere. See `designstudio.fitting.fit_folder`.
+        scale: between the unit of the data and the actor's; by default what suits the data.
+        plan: the analysis that was planned, if this is one.
         progress: called with a `Progress` after every batch: it counts subjects, once for each cost.
 
     Raises:
         StudioError: if the request does not fit the data; nothing has been fitted or written then.
     """
-    scale = choose_scale(loaded.trials)
+    scale = choose_scale(loaded.trials) if scale is None else scale
     trials = scale.apply(loaded.trials)
     prepared = build_models(request, trials, scale)
     cache = PosteriorCache(None if folder is None else Path(folder))
@@ -81,6 +87,7 @@ def fit_subjects(
         comparison,
         float(seconds),
         tuple(notes),
+        plan,
     )
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from designstudio.errors import DataError, StudioError, UnknownNameError
-from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import convert_fixed, convert_prior
 from designstudio.model.actors import AbstractActor, ExactActor, load_actor, zoo_paths
@@ -16,6 +15,7 @@ from designstudio.model.likelihood.lapses import FREE_LAPSES, LAPSE_RATE, NO_LAP
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors, check_prior_in_box, check_within
 from designstudio.model.priors import Constant
+from designstudio.model.scale import Scale
 
 
 class CostModel(NamedTuple):
@@ -54,7 +54,7 @@ def check_request(request: FitRequest, trials: xr.Dataset) -> None:
     check_lapses(request.lapses)
     names = list(dict.fromkeys(p.name for cost in request.costs for p in get_cost(cost).all_parameters))
     names += [LAPSE_RATE.name] if request.lapses == FREE_LAPSES else []
-    for name in (*request.fixed, *request.per_condition, *request.priors):
+    for name in (*request.fixed, *request.per_condition, *request.priors, *request.pooling.spread_shares):
         if name not in names:
             raise UnknownNameError("parameter", name, names)
     for name, prior in request.priors.items():
@@ -75,7 +75,7 @@ def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scal
         name: convert_prior(prior, parameters[name], scale) if request.on_data_scale else prior
         for name, prior in request.priors.items()
         if name in parameters
-    }
+    } | dict(request.own_priors.get(cost, {}))
     for name, prior in priors.items():
         ends = prior.quantile(np.array([0.0001, 0.9999]))
         check_within(f"The prior of {name}", ends, parameters[name].support, excludes_zero=True)
@@ -106,6 +106,8 @@ def _build_model(cost: str, request: FitRequest, trials: xr.Dataset, scale: Scal
 def find_actor(cost: str, request: FitRequest) -> AbstractActor:
     """The actor of a cost: the request's own, or the package's, or the exact one if it needs no numerical solution.
 
+    A request may ask for exact actors of all costs.
+
     Raises:
         StudioError: if there is none.
     """
@@ -114,6 +116,8 @@ def find_actor(cost: str, request: FitRequest) -> AbstractActor:
         if actor.cost.name != cost:
             raise StudioError(f"The actor {request.actors[cost].name!r} was trained for {actor.cost.name!r}, not {cost!r}.")
         return actor
+    if request.is_exact:
+        return ExactActor(get_cost(cost))
     if cost in zoo_paths():
         return load_actor(cost)
     found = get_cost(cost)

@@ -1,6 +1,6 @@
 """The experiment that was run, as a design: what its subjects saw, and how often; and the designs around it.
 
-Everything is in the actor's unit.
+Everything is in the unit of the data.
 """
 
 import math
@@ -25,6 +25,8 @@ PILOT = "pilot"
 SECONDS_PER_TRIAL = 5.0
 # So many different stimuli are a list; more are a range.
 MOST_VALUES = 12
+# What this share of the trials shows is what was meant to be shown; the others are calibration, practice, or mistakes.
+NEARLY_ALL = 0.99
 # Stimuli that differ only beyond this many digits are the same, in another unit.
 NUM_DIGITS = 6
 # Ends of a range are where stimuli happened to fall: more digits would mean nothing.
@@ -43,11 +45,13 @@ def describe_pilot(
     """The design of trials that were run.
 
     Args:
-        trials: in the actor's unit.
+        trials: in the unit of the data.
         levels: of parameters that the experimenter sets, one for each condition.
         own: where parameters come from that participants draw anew in each condition.
     """
-    shown = collect_stimuli(trials)
+    # A condition that was planned may have no trials: nothing of it was run.
+    found = {k: values for k, values in enumerate(collect_stimuli(trials)) if len(values)}
+    shown = list(found.values())
     everywhere = describe_stimuli(np.concatenate(shown))
     stimuli = [None] * len(shown) if _are_same(shown, everywhere) else [describe_stimuli(values) for values in shown]
     conditions = tuple(
@@ -56,9 +60,9 @@ def describe_pilot(
             count_trials(trials, k),
             {name: values[k] for name, values in levels.items()},
             {name: priors[k] for name, priors in own.items()},
-            stimuli[k],
+            stimuli[place],
         )
-        for k, label in enumerate(trials["condition"].values)
+        for place, (k, label) in enumerate((k, trials["condition"].values[k]) for k in found)
     )
     return Design(PILOT, conditions, everywhere, SECONDS_PER_TRIAL, trials.sizes["dataset"])
 
@@ -78,15 +82,25 @@ def count_trials(trials: xr.Dataset, condition: int) -> int:
 
 
 def describe_stimuli(values: Values) -> Stimuli:
-    """The list of what was shown if that is short, else the range it comes from."""
-    different = np.unique(values)
-    if len(different) <= MOST_VALUES:
-        return Stimuli(LIST, values=tuple(different.tolist()))
+    """The list of what was shown if that is short, but for a trial in a hundred, else the range it comes from."""
+    different, counts = np.unique(values, return_counts=True)
+    frequent = np.argsort(-counts, kind="stable")
+    # A list is balanced: what was shown once would be shown as often as all else.
+    num_needed = int(np.searchsorted(counts[frequent].cumsum(), NEARLY_ALL * len(values))) + 1
+    if num_needed <= MOST_VALUES:
+        return Stimuli(LIST, values=tuple(np.sort(different[frequent[:num_needed]]).tolist()))
     for num_digits in (RANGE_DIGITS, NUM_DIGITS):
         low, high = (round_number(float(end), num_digits) for end in (different[0], different[-1]))
         if low < high:
             break
     return Stimuli(choose_range(values), low, high)
+
+
+def count_odd_stimuli(trials: xr.Dataset, pilot: Design) -> int:
+    """Trials that showed what is not in the pilot's lists."""
+    shown = collect_stimuli(trials)
+    lists = [pilot.stimuli_of(condition).shown_values for condition in pilot.conditions]
+    return sum(int((~np.isin(values, listed)).sum()) for values, listed in zip(shown, lists, strict=True) if listed)
 
 
 def choose_range(values: Values) -> str:

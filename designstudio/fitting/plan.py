@@ -1,6 +1,6 @@
 """From a pilot to a plan: who was fitted becomes who is simulated, what was run becomes a design to beat.
 
-The study is in the actor's unit, in which its boxes and priors are; its title says what one unit is.
+The study is in the unit of the data, and names it; `scale` is the fit's, so that the actor sees both alike.
 
 See `designstudio.fitting.population_summary` for what becomes of each parameter.
 """
@@ -20,13 +20,13 @@ from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.group_moments import pick_good
 from designstudio.fitting.pilot import PILOT, collect_stimuli, describe_pilot, describe_space
-from designstudio.fitting.population_summary import summarize_population
+from designstudio.fitting.population_summary import stretch_prior, summarize_population
 from designstudio.metrics.monte_carlo import Score, score_mean
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.parameter_entries import split_label
-from designstudio.model.parameters import PER_STIMULUS_UNIT, STIMULUS_UNIT, UNIT_POWERS, Parameter
+from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Analysis, Known, Population, SearchPlan, Study
 from designstudio.study.study import AMORTIZED, EXACT
 
@@ -93,24 +93,31 @@ def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -
     """
     cost = choose_cost(fit, cost)
     model, posterior = fit.models[cost], fit.posteriors[cost]
-    summary = summarize_population(model, posterior, fit.pooled.get(cost))
-    trials = fit.scale.apply(fit.trials)
-    pilot = describe_pilot(trials, summary.levels, summary.own)
-    defaults = {parameter.name: parameter.analysis for parameter in model.parameters}
+    summary = summarize_population(model, posterior, fit.pooled.get(cost)).stretch(model, fit.scale)
+    pilot = describe_pilot(fit.trials, summary.levels, summary.own)
+    assumed = {p.name: model.priors[p.name] for p in model.parameters if p.name in model.free and p.name != LAPSE_RATE.name}
+    parameters = {parameter.name: parameter for parameter in model.parameters}
+    has_unit = fit.scale.unit != STIMULUS_UNIT or fit.scale.factor != 1
     return Study(
         cost,
         (pilot,),
         title=title or _choose_title(fit, cost),
         actor=_choose_actor(fit, cost),
+        unit=fit.scale.unit if has_unit else "",
+        scale=fit.scale.factor if has_unit else None,
         population=Population(summary.population, lapse_rate=_find_lapse_rate(fit, cost)),
         analysis=Analysis(
-            priors={n: prior for n, prior in model.priors.items() if prior != defaults[n] and n != LAPSE_RATE.name},
+            priors={
+                name: stretch_prior(prior, fit.scale.size_of(parameters[name]))
+                for name, prior in assumed.items()
+                if prior != parameters[name].analysis
+            },
             known={name: Known() for name in model.fixed if name != LAPSE_RATE.name},
             per_condition=model.per_condition,
             lapses=fit.request.lapses,
         ),
         seed=fit.request.seed,
-        search=SearchPlan(describe_space(pilot, summary.fitted_sigma, np.concatenate(collect_stimuli(trials)))),
+        search=SearchPlan(describe_space(pilot, summary.fitted_sigma, np.concatenate(collect_stimuli(fit.trials)))),
     )
 
 
@@ -152,8 +159,7 @@ def _choose_actor(fit: EmpiricalFit, cost: str) -> str:
 
 
 def _choose_title(fit: EmpiricalFit, cost: str) -> str:
-    unit = "" if fit.scale.factor == 1 else f" (1 unit = {fit.scale.actor_unit})"
-    title = f"Planned from {fit.name or PILOT}, {cost}{unit}"
+    title = f"Planned from {fit.name or PILOT}, {cost}"
     return "".join(letter if letter.isprintable() else " " for letter in title)
 
 
@@ -202,9 +208,9 @@ def compare_precision(
             place = [condition.name for condition in study.design(PILOT).conditions].index(split_label(name)[1])
             values = values.isel(condition=place)
         achieved = score_mean(values.astype(float).std(("chain", "draw"), ddof=1).values)
-        factor, unit = _choose_unit(fit, parameter)
-        units.append(unit)
-        rows.append([factor * number for number in (*score_mean(entry["sd"].values), *achieved)])
+        size = fit.scale.size_of(parameter)
+        units.append(fit.scale.name_unit(parameter))
+        rows.append([*score_mean(entry["sd"].values), *(size * number for number in achieved)])
     predicted, predicted_error, achieved_sd, achieved_error = np.array(rows).reshape(-1, 4).T
     ratio = achieved_sd / predicted
     error = ratio * np.hypot(predicted_error / predicted, achieved_error / achieved_sd)
@@ -227,13 +233,3 @@ def compare_precision(
             "num_subjects": draws.sizes["dataset"],
         },
     )
-
-
-def _choose_unit(fit: EmpiricalFit, parameter: Parameter) -> tuple[float, str]:
-    """What an sd in the actor's unit is multiplied by, and the unit it then has."""
-    scale = fit.scale
-    if UNIT_POWERS[parameter.odds_unit] and scale.factor != 1:
-        # Its odds change with the unit, so its sd does by no single factor.
-        return 1.0, f"{parameter.unit}, stimuli in {scale.actor_unit}"
-    words = {STIMULUS_UNIT: scale.unit, PER_STIMULUS_UNIT: f"1 / {scale.unit}"}
-    return float(scale.restore(1.0, parameter)), words.get(parameter.unit, parameter.unit)

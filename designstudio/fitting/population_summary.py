@@ -7,7 +7,8 @@ level if it differed between conditions, else a parameter in which people differ
 population's.
 """
 
-from typing import NamedTuple
+import dataclasses
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import xarray as xr
@@ -18,11 +19,15 @@ from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior, Constant, Interval
+from designstudio.model.priors.base import BOUNDS
+from designstudio.model.scale import Scale
 
 # Numbers that differ by less than this, relative to their size, are the same in 32 bits.
 SAME = 1e-5
 # Digits of what was measured beforehand: as many as 32 bits keep.
 NUM_DIGITS = 6
+# Beyond these, digits of a product are noise.
+MOST_DIGITS = 9
 
 
 class PopulationSummary(NamedTuple):
@@ -37,6 +42,23 @@ class PopulationSummary(NamedTuple):
     population: dict[str, AbstractPrior]
     levels: dict[str, list[float]]
     own: dict[str, list[AbstractPrior]]
+
+    def stretch(self, model: BehaviorModel, scale: Scale) -> "PopulationSummary":
+        """The same in the unit of the data.
+
+        Args:
+            model: that was fitted.
+            scale: between this unit and the actor's, in which the summary is.
+        """
+        parameters = {parameter.name: parameter for parameter in model.parameters}
+        sizes = {name: scale.size_of(parameter) for name, parameter in parameters.items()}
+        return PopulationSummary(
+            {name: stretch_prior(prior, sizes[name]) for name, prior in self.population.items()},
+            {name: [_tidy(value * sizes[name]) for value in values] for name, values in self.levels.items()}
+            if scale.factor != 1
+            else self.levels,
+            {name: [stretch_prior(prior, sizes[name]) for prior in priors] for name, priors in self.own.items()},
+        )
 
     @property
     def fitted_sigma(self) -> list[float]:
@@ -71,6 +93,21 @@ def summarize_population(model: BehaviorModel, posterior: xr.DataTree, pooled: x
         if parameter.name in model.fixed and parameter.name != LAPSE_RATE.name:
             _add_fixed(summary, parameter, fixed[f"fixed_{parameter.name}"].transpose("dataset", "condition").values)
     return summary
+
+
+def stretch_prior(prior: AbstractPrior, size: float) -> AbstractPrior:
+    """The prior in a unit in which numbers are so many times larger, without the noise of the last digits."""
+    if size == 1:
+        return prior
+    stretched = prior.stretch(size)
+    numbers = {name: _tidy(number) for name, number in stretched.numbers.items()}
+    bounds = getattr(stretched, BOUNDS, None)
+    ends = {} if bounds is None else {BOUNDS: Interval(_tidy(bounds.low), _tidy(bounds.high))}
+    return cast(AbstractPrior, dataclasses.replace(cast(Any, stretched), **numbers, **ends))
+
+
+def _tidy(number: float) -> float:
+    return round_number(number, MOST_DIGITS)
 
 
 def _add_fixed(summary: PopulationSummary, parameter: Parameter, values: np.ndarray) -> None:

@@ -6,20 +6,23 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.fitting.reading import Scale
 from designstudio.fitting.units import count_trials
+from designstudio.metrics.intervals import compute_interval
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_parameter_entries
+from designstudio.model.scale import Scale
 
-# Probability of the intervals, which are those of highest density.
-INTERVAL = 0.94
-STATISTICS = ("mean", "sd", "hdi_low", "hdi_high")
+STATISTICS = ("mean", "sd", "low", "high")
 
 
 def summarize_posteriors(
-    posteriors: Mapping[str, xr.DataTree], models: Mapping[str, BehaviorModel], trials: xr.Dataset, scale: Scale
+    posteriors: Mapping[str, xr.DataTree],
+    models: Mapping[str, BehaviorModel],
+    trials: xr.Dataset,
+    scale: Scale,
+    interval: float,
 ) -> xr.Dataset:
-    """Mean, standard deviation and 94 % interval (of highest density) of every number, in the unit of the data.
+    """Mean, standard deviation and equal-tailed interval (low, high) of every number, in the unit of the data.
 
     Returns:
         A Dataset over (subject, cost, parameter), NaN where a cost has no such parameter or a subject no trials in its
@@ -36,7 +39,7 @@ def summarize_posteriors(
         for entry in entries[cost]:
             flat = entry.pick(draws[entry.name]).transpose("dataset", "chain", "draw").values.astype(float)
             restored = scale.restore(flat.reshape(len(flat), -1), parameters[entry.name])
-            found = summarize_draws(restored)
+            found = summarize_draws(restored, interval)
             if entry.condition is not None:
                 found[:, ~has_trials[:, entry.condition]] = np.nan
             values[:, :, j, labels.index(entry.label(conditions))] = found
@@ -46,7 +49,7 @@ def summarize_posteriors(
 
 
 def summarize_group(
-    pooled: xr.DataTree, model: BehaviorModel, conditions: list[str], scale: Scale
+    pooled: xr.DataTree, model: BehaviorModel, conditions: list[str], scale: Scale, interval: float
 ) -> dict[str, dict[str, dict[str, float]]]:
     """The median subject, in the unit of the data, and the spread of subjects, on the scale of the group."""
     group = pooled["group"].to_dataset()
@@ -58,28 +61,13 @@ def summarize_group(
         )
         restored = scale.restore(median, parameters[entry.name])
         summaries[entry.label(conditions)] = {
-            kind: dict(zip(STATISTICS, summarize_draws(draws).tolist(), strict=True))
+            kind: dict(zip(STATISTICS, summarize_draws(draws, interval).tolist(), strict=True))
             for kind, draws in (("median", restored), ("spread", spread))
         }
     return summaries
 
 
-def summarize_draws(draws: Float[np.ndarray, "*set draw"]) -> Float[np.ndarray, "statistic *set"]:
+def summarize_draws(draws: Float[np.ndarray, "*set draw"], interval: float) -> Float[np.ndarray, "statistic *set"]:
     """Mean, standard deviation and interval."""
-    low, high = compute_hdi(draws)
+    low, high = compute_interval(draws, interval)
     return np.stack([draws.mean(axis=-1), draws.std(axis=-1, ddof=1), low, high])
-
-
-def compute_hdi(
-    draws: Float[np.ndarray, "*set draw"], probability: float = INTERVAL
-) -> tuple[Float[np.ndarray, "*set"], Float[np.ndarray, "*set"]]:
-    """Ends of the shortest interval that holds this share of the draws.
-
-    They are those of ArviZ, whose import takes longer than everything else here; a test compares both.
-    """
-    ordered = np.sort(draws, axis=-1)
-    num_inside = int(np.floor(probability * ordered.shape[-1]))
-    widths = ordered[..., num_inside:] - ordered[..., : ordered.shape[-1] - num_inside]
-    first = np.argmin(widths, axis=-1)[..., None]
-    low, high = (np.take_along_axis(ordered, at, axis=-1)[..., 0] for at in (first, first + num_inside))
-    return low, high

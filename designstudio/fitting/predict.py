@@ -1,4 +1,7 @@
-"""What fits predict: responses, the cost of errors, and where prior means lie, all in the unit of the data."""
+"""What fits predict: responses, the cost of errors, and where prior means lie, all in the unit of the data.
+
+A model with lapses predicts lapses, too: bands and predictive probabilities are those of the mixture.
+"""
 
 from typing import Any
 
@@ -13,9 +16,10 @@ from scipy import special
 from designstudio.core.randomness import make_generator
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
+from designstudio.metrics.intervals import compute_interval
 from designstudio.model.costs import AbstractCost
+from designstudio.model.likelihood.lapses import LAPSE_RATE, find_lapse_range
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.parameter_entries import split_label
 
@@ -52,7 +56,8 @@ def predict_responses(
         - `stimulus_shown`, `response_given`, `condition_index` and `pit` over (trial): every observed trial, and the
           posterior predictive probability of a smaller response; uniform from 0 to 1 if the model is right;
         - `share_inside` over (condition): of observed responses between the outermost quantiles, `share_inside_se` its
-          standard error if the model is right, and `num_trials`; the attribute `expected_inside` is what to expect.
+          standard error if the model is right, and `num_trials`; the attribute `expected_inside` is what to expect, and
+          `has_lapses` says whether lapses are among what is predicted.
     """
     place, model, shown = _find(fit, cost, subject)
     participants = spread_draws(fit, cost, place, num_draws)
@@ -61,6 +66,8 @@ def predict_responses(
     stimuli, responses, index = (
         fit.trials[name].values[place][is_present] for name in ("stimulus", "response", "condition_index")
     )
+    # Where lapses may lie, on the response's scale.
+    least, width = find_lapse_range(response.encode(responses / fit.scale.factor), np.ones(responses.shape, bool))
     rng = make_generator(seed, "predicted responses", place)
     grid = np.geomspace(stimuli.min(), stimuli.max(), num_points)
     quantiles = np.empty((len(shown), num_points, len(PROBABILITIES)))
@@ -73,13 +80,20 @@ def predict_responses(
         shared = rng.standard_normal((2, num_draws * NUM_REPEATS, 1))
         actions = _act(model, repeated, grid / fit.scale.factor, shared[0])
         predicted = response.respond(actions, _widen(repeated), shared[1])
+        if model.has_lapses:
+            has_lapsed, where = rng.random((2, num_draws * NUM_REPEATS, 1))
+            predicted = np.where(has_lapsed < _widen(repeated)[LAPSE_RATE.name], least + width * where, predicted)
         quantiles[row] = fit.scale.factor * response.decode(np.quantile(predicted, PROBABILITIES, axis=0).T)
         is_in = index == k
         own_noise = rng.standard_normal((num_draws, int(is_in.sum())))
         actions = _act(model, own, stimuli[is_in] / fit.scale.factor, own_noise)
-        z = (response.encode(responses[is_in] / fit.scale.factor) - actions) / response.noise_scale(_widen(own))
-        # The motor noise is averaged exactly; only measurements are simulated.
-        pit[is_in] = special.ndtr(z).mean(axis=0)
+        given = response.encode(responses[is_in] / fit.scale.factor)
+        # The motor noise is averaged exactly, and so are lapses; only measurements are simulated.
+        below = special.ndtr((given - actions) / response.noise_scale(_widen(own)))
+        if model.has_lapses:
+            rate = _widen(own)[LAPSE_RATE.name]
+            below = (1 - rate) * below + rate * np.clip((given - least) / width, 0, 1)
+        pit[is_in] = below.mean(axis=0)
         counts[row] = is_in.sum()
         inside[row] = np.mean((pit[is_in] > PROBABILITIES[0]) & (pit[is_in] < PROBABILITIES[-1]))
     attrs = {"units": fit.scale.unit}
@@ -99,7 +113,7 @@ def predict_responses(
             "stimulus": ("stimulus", grid, attrs),
             "probability": list(PROBABILITIES),
         },
-        attrs={"cost": cost, "subject": subject, "expected_inside": BAND},
+        attrs={"cost": cost, "subject": subject, "expected_inside": BAND, "has_lapses": model.has_lapses},
     )
 
 
@@ -113,7 +127,7 @@ def infer_cost_function(
 
     Returns:
         A Dataset over (error) = response / stimulus, or over (condition, error) if the cost differs between conditions:
-        `median`, and `low` and `high` of the 94 % interval.
+        `median`, and `low` and `high` of the interval.
     """
     place, model, shown = _find(fit, cost, subject)
     participants = spread_draws(fit, cost, place, num_draws)
@@ -130,14 +144,20 @@ def infer_cost_function(
         draws = np.broadcast_to(np.asarray(found, float), (num_draws, num_points + 1))
         shifted = draws[:, 1:] - draws[:, :1]
         scaled = shifted / shifted.max(axis=1, keepdims=True)
-        rows.append(np.stack([np.median(scaled, axis=0), *compute_hdi(scaled.T)]))
+        rows.append(np.stack([np.median(scaled, axis=0), *compute_interval(scaled.T, fit.request.interval)]))
     dims = ("condition", "error") if differs else ("error",)
     stacked = np.stack(rows, axis=1) if differs else rows[0]
     coords: dict[str, list] = {"condition": [fit.conditions[k] for k in shown]} if differs else {}
     return xr.Dataset(
         {name: (dims, values) for name, values in zip(("median", "low", "high"), stacked, strict=True)},
         coords={**coords, "error": errors},
-        attrs={"cost": cost, "subject": subject, "stimulus": stimulus, "units": fit.scale.unit, "interval": INTERVAL},
+        attrs={
+            "cost": cost,
+            "subject": subject,
+            "stimulus": stimulus,
+            "units": fit.scale.unit,
+            "interval": fit.request.interval,
+        },
     )
 
 
@@ -146,7 +166,7 @@ def compare_prior_means(fit: EmpiricalFit) -> xr.Dataset:
 
     Returns:
         A Dataset over (subject, cost), with (condition) too if it differs between conditions: `mean`, `low` and `high` of
-        the 94 % interval, and `is_good`.
+        the interval, and `is_good`.
 
     Raises:
         StudioError: if it was not estimated.
@@ -156,13 +176,15 @@ def compare_prior_means(fit: EmpiricalFit) -> xr.Dataset:
     labels = [label for label in summary["parameter"].values.tolist() if split_label(label)[0] == location.name]
     if not labels:
         raise StudioError(f"The {location.meaning} {location.name} was fixed, so there is nothing to compare.")
-    chosen = summary[["mean", "hdi_low", "hdi_high"]].rename(hdi_low="low", hdi_high="high").sel(parameter=labels)
+    chosen = summary[["mean", "low", "high"]].sel(parameter=labels)
     if labels == [location.name]:
         chosen = chosen.isel(parameter=0, drop=True)
     else:
         chosen = chosen.rename(parameter="condition").assign_coords(condition=fit.conditions)
     is_good = [posterior["diagnostics"].to_dataset()["is_good"].values for posterior in fit.posteriors.values()]
-    return chosen.assign(is_good=(("subject", "cost"), np.stack(is_good, axis=1))).assign_attrs(units=fit.scale.unit)
+    return chosen.assign(is_good=(("subject", "cost"), np.stack(is_good, axis=1))).assign_attrs(
+        units=fit.scale.unit, interval=fit.request.interval
+    )
 
 
 def _find(fit: EmpiricalFit, cost: str, subject: str) -> tuple[int, BehaviorModel, np.ndarray]:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
+from designstudio.metrics.intervals import INTERVAL
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES, Lapses
 from designstudio.model.priors import AbstractPrior, read_prior_record, record_prior
@@ -33,7 +34,10 @@ class FitRequest:
         seed: of all random numbers.
         lapses: whether some responses may have nothing to do with their stimulus: `free` (their share is estimated), `off`,
             or a known share. See `designstudio.model.likelihood.lapses`.
+        interval: probability of the equal-tailed intervals.
         actors: files of trained actors, for costs whose actor does not come with the package.
+        own_priors: of single costs, in the actor's unit, where they differ from `priors`.
+        is_exact: whether actors are exact, where no file is given.
     """
 
     costs: tuple[str, ...] = PAPER_COST_NAMES
@@ -46,7 +50,10 @@ class FitRequest:
     pooling: PoolingSettings = dataclasses.field(default_factory=PoolingSettings)
     seed: int = 1
     lapses: Lapses = FREE_LAPSES
+    interval: float = INTERVAL
     actors: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    own_priors: Mapping[str, Mapping[str, AbstractPrior]] = dataclasses.field(default_factory=dict)
+    is_exact: bool = False
 
 
 def request_as_dict(request: FitRequest) -> dict[str, Any]:
@@ -62,6 +69,12 @@ def request_as_dict(request: FitRequest) -> dict[str, Any]:
         "pooling": request.pooling.as_dict(),
         "seed": request.seed,
         "lapses": request.lapses,
+        "interval": request.interval,
+        "own_priors": {
+            cost: {name: record_prior(prior) for name, prior in priors.items()}
+            for cost, priors in request.own_priors.items()
+        },
+        "is_exact": request.is_exact,
         "actors": {cost: str(Path(path).resolve()) for cost, path in request.actors.items()},
     }
 
@@ -81,7 +94,13 @@ def request_from_dict(record: Mapping[str, Any]) -> FitRequest:
         seed=record["seed"],
         # Older requests knew no lapses.
         lapses=record.get("lapses", NO_LAPSES),
+        interval=record.get("interval", INTERVAL),
         actors={cost: Path(path) for cost, path in record["actors"].items()},
+        own_priors={
+            cost: {name: read_prior_record(prior) for name, prior in priors.items()}
+            for cost, priors in record.get("own_priors", {}).items()
+        },
+        is_exact=record.get("is_exact", False),
     )
 
 

@@ -4,32 +4,13 @@ import numpy as np
 import xarray as xr
 
 from designstudio.errors import DataError, StudioError
-from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FixedValue
-from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import NO_UNIT, PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
+from designstudio.model.parameters import NO_UNIT, Parameter
 from designstudio.model.priors import AbstractPrior
+from designstudio.model.scale import Scale
 
 # From here on the mean stimuli of two conditions are so different that people may have noticed.
 OTHER_STIMULI = 1.1
-
-
-def name_unit(parameter: Parameter, unit: str) -> str:
-    """What a parameter is measured in when stimuli are in `unit`."""
-    return {STIMULUS_UNIT: unit, PER_STIMULUS_UNIT: f"1/{unit}"}.get(parameter.unit, parameter.unit)
-
-
-def restore_posterior(posterior: xr.DataTree, model: BehaviorModel, scale: Scale) -> xr.DataTree:
-    """The same fits, separate or pooled, with all draws of subjects in the unit of the data."""
-    draws = posterior["posterior"].to_dataset()
-    for parameter in model.parameters:
-        if parameter.name in model.priors:
-            restored = scale.restore(draws[parameter.name].astype(float), parameter)
-            units = name_unit(parameter, scale.unit)
-            draws[parameter.name] = restored.assign_attrs({**draws[parameter.name].attrs, "units": units})
-    tree = posterior.copy()
-    tree["posterior"] = xr.DataTree(draws)
-    return tree
 
 
 def convert_prior(prior: AbstractPrior, parameter: Parameter, scale: Scale) -> AbstractPrior:
@@ -45,8 +26,7 @@ def convert_prior(prior: AbstractPrior, parameter: Parameter, scale: Scale) -> A
             f"The prior of {parameter.name!r} cannot be given in the unit of the data, because its odds have a unit, and "
             f"would have another shape in {scale.actor_unit}: give all priors in the actor's unit (on_data_scale=False)."
         )
-    factor = float(scale.convert(1.0, parameter))
-    return prior if factor == 1 else prior.stretch(factor)
+    return scale.shrink(prior, parameter)
 
 
 def convert_fixed(value: FixedValue, parameter: Parameter, trials: xr.Dataset, scale: Scale) -> xr.DataArray:

@@ -97,7 +97,7 @@ def run_importance(
     if state is None:
         fresh = start_mixture(model.num_free, settings.num_components)
         state = jax.tree.map(lambda array: np.broadcast_to(array, (len(keys), *array.shape)), fresh)
-    return _on_devices(_importance_program(settings), model, is_wanted, observations, keys, state)
+    return run_on_devices(_importance_program(settings), model, is_wanted, observations, keys, state)
 
 
 def run_nuts(
@@ -110,7 +110,7 @@ def run_nuts(
     is_wanted: np.ndarray | None = None,
 ) -> ChainBatch:
     """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
-    return _on_devices(_nuts_program(settings), model, is_wanted, observations, *importance, keys)
+    return run_on_devices(_nuts_program(settings), model, is_wanted, observations, *importance, keys)
 
 
 def compute_pointwise(
@@ -122,7 +122,7 @@ def compute_pointwise(
     is_wanted: np.ndarray | None = None,
 ) -> Float[Array, "dataset chain draw condition trial"]:
     """Pointwise log likelihood of every draw of a batch."""
-    return _on_devices(_pointwise_program(chunk_size), model, is_wanted, observations, values)
+    return run_on_devices(_pointwise_program(chunk_size), model, is_wanted, observations, values)
 
 
 def compute_correction(
@@ -143,11 +143,11 @@ def compute_correction(
         chunk_size: data sets that a device works on at once.
         is_wanted: which data sets need a meaningful result.
     """
-    return _on_devices(_correction_program(chunk_size), model, is_wanted, fast, careful, values)
+    return run_on_devices(_correction_program(chunk_size), model, is_wanted, fast, careful, values)
 
 
-def _on_devices(program: Any, model: BehaviorModel, is_wanted: np.ndarray | None, *batch: Any) -> Any:
-    """Run a program with each device holding its part of the batch."""
+def run_on_devices(program: Any, model: Any, is_wanted: np.ndarray | None, *batch: Any) -> Any:
+    """Run a program with each device holding its part of the batch; all have the whole model, or whatever they share."""
     arrays, static = eqx.partition(model, eqx.is_array)
     mesh = local_mesh()
     if is_wanted is None:
@@ -215,7 +215,7 @@ def _importance_program(settings: ImportanceSettings) -> Any:
         return ImportanceBatch(draws, proposal, start_chains(draws, key=start_key))
 
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ImportanceBatch:
-        return _in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), settings.chunk_size, is_wanted, batch)
+        return in_chunks(jax.vmap(lambda *dataset: one(model, *dataset)), settings.chunk_size, is_wanted, batch)
 
     return program
 
@@ -227,12 +227,12 @@ def _nuts_program(settings: NutsSettings) -> Any:
             observations, draws, proposal, start, keys = part
             return sample_posteriors(model, observations, draws, proposal, start, keys, settings, is_wanted=is_wanted)
 
-        return _in_chunks(chunk, settings.chunk_size, is_wanted, (is_wanted, *batch))
+        return in_chunks(chunk, settings.chunk_size, is_wanted, (is_wanted, *batch))
 
     return program
 
 
-def _in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) -> Any:
+def in_chunks(run: Any, size: int, is_wanted: Array, batch: tuple[Any, ...]) -> Any:
     """Run a batch chunk by chunk and skip chunks of which nothing is wanted: few data sets take little time."""
     num = len(is_wanted)
     if size >= num or jax.default_backend() != "cpu":
@@ -258,7 +258,7 @@ def _pointwise_program(chunk_size: int) -> Any:
         def one(observations: Observations, values: dict[str, Array]) -> Array:
             return jax.lax.map(jax.vmap(lambda draw: model.pointwise_log_likelihood(draw, observations)), values)
 
-        return _in_chunks(jax.vmap(one), chunk_size, is_wanted, (observations, values))
+        return in_chunks(jax.vmap(one), chunk_size, is_wanted, (observations, values))
 
     return program
 
@@ -275,6 +275,6 @@ def _correction_program(chunk_size: int) -> Any:
             # One chain's draws after the other: with thousands of trials they do not fit into memory together.
             return jax.lax.map(jax.vmap(lambda draw: one(fast, careful, draw)), draws)
 
-        return _in_chunks(jax.vmap(all_draws), chunk_size, is_wanted, (fast, careful, values))
+        return in_chunks(jax.vmap(all_draws), chunk_size, is_wanted, (fast, careful, values))
 
     return program

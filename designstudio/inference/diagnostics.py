@@ -161,15 +161,18 @@ def resample(
 ) -> np.ndarray:
     """Indices of equally weighted draws, block by block, by systematic resampling in random order."""
     num_datasets, num_blocks, size = log_weight.shape
+    largest = log_weight.max(axis=-1, keepdims=True)
+    is_usable = np.isfinite(largest)
+    weights = np.where(is_usable, np.exp(log_weight - np.where(is_usable, largest, 0.0)), 1.0)
+    ends = np.cumsum(weights, axis=-1)
+    ends /= ends[..., -1:]
+    steps = np.arange(num_draws)
     chosen = np.zeros((num_datasets, num_blocks, num_draws), int)
     for i in range(num_datasets):
         for k in range(num_blocks):
-            largest = log_weight[i, k].max()
-            weights = np.exp(log_weight[i, k] - largest) if np.isfinite(largest) else np.ones(size)
-            ends = np.cumsum(weights) / weights.sum()
-            points = (np.arange(num_draws) + rng[i].uniform()) / num_draws
-            chosen[i, k] = rng[i].permutation(np.minimum(np.searchsorted(ends, points), size - 1))
-    return chosen
+            points = (steps + rng[i].uniform()) / num_draws
+            chosen[i, k] = rng[i].permutation(np.searchsorted(ends[i, k], points))
+    return np.minimum(chosen, size - 1)
 
 
 def take_draws(values: np.ndarray, indices: np.ndarray) -> np.ndarray:

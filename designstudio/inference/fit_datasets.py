@@ -1,7 +1,7 @@
 """Fit many data sets at once, with escalation: what the fast stage cannot fit is fitted again with more care.
 
     auto, importance:  importance sampling -> the same with a better proposal -> (auto only) careful NUTS
-    nuts:              NUTS from importance draws -> longer NUTS with a better proposal
+    nuts:              NUTS from importance draws -> the same chains for longer, with a better proposal of jumps
 
 Under a policy that bends samplers see regressions of short ranges of stimuli in place of trials; draws are brought to the
 likelihood of all trials, and where that is too far off, the data set is fitted again by samplers that see every trial. What
@@ -9,6 +9,7 @@ still fails is returned with a reason and `is_good` false, and counted. Chains a
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -16,15 +17,32 @@ import xarray as xr
 from designstudio.core.configuration import configure_once
 from designstudio.core.progress import ProgressCallback
 from designstudio.inference.batches import compute_pointwise
+from designstudio.inference.correction import LIKELIHOOD_IS_OFF
 from designstudio.inference.diagnostics import Draws
 from designstudio.inference.posterior import build_posterior
 from designstudio.inference.preflight import check_scale, note_weak_data
 from designstudio.inference.settings import FitSettings
-from designstudio.inference.stages import LIKELIHOOD_IS_OFF, Stages
+from designstudio.inference.stages import Stages
 from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.likelihood.observations import sort_by_noise
+from designstudio.model.likelihood.observations import Observations, sort_by_noise
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
+
+
+class Fits(NamedTuple):
+    """Fits of all data sets, without labels; conditions are in the order of the trials'.
+
+    Attributes:
+        draws: of every parameter. stats: of each draw. diagnostics: of each data set.
+        fixed: values of the known parameters.
+        log_likelihood: of every draw and trial, if it is kept.
+    """
+
+    draws: Draws
+    stats: dict[str, np.ndarray]
+    diagnostics: dict[str, np.ndarray]
+    fixed: dict[str, np.ndarray]
+    log_likelihood: np.ndarray | None
 
 
 def fit_datasets(
@@ -52,8 +70,33 @@ def fit_datasets(
     """
     configure_once()
     settings = FitSettings() if settings is None else settings
+    observations = pack_trials(trials, model, fixed)
+    fits = sample_datasets(model, trials, observations, settings=settings, seed=seed, progress=progress)
+    return build_posterior(
+        model,
+        trials,
+        draws=fits.draws,
+        sample_stats=fits.stats,
+        diagnostics=fits.diagnostics,
+        log_likelihood=fits.log_likelihood,
+        fixed=fits.fixed,
+        settings=settings,
+        seed=seed,
+    )
+
+
+def sample_datasets(
+    model: BehaviorModel,
+    trials: xr.Dataset,
+    observations: Observations,
+    *,
+    settings: FitSettings,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Fits:
+    """The same for whoever has packed the trials already, as `pack_trials` does, and needs no labels."""
     check_scale(model, trials)
-    observations, order = sort_by_noise(pack_trials(trials, model, fixed))
+    observations, order = sort_by_noise(observations)
     num_datasets = trials.sizes["dataset"]
     task = Task.prepare(model, observations, trials["dataset"].values, settings, seed)
     results = Results.empty(model, num_datasets, settings)
@@ -74,16 +117,12 @@ def fit_datasets(
     note_weak_data(results, trials)
     keeps = settings.keeps_log_likelihood
     log_likelihood = _compute_log_likelihood(task, results.draws, trials, order) if keeps else None
-    return build_posterior(
-        model,
-        trials,
-        draws={name: _restore(values, order) for name, values in results.draws.items()},
-        sample_stats=results.stats,
-        diagnostics=results.diagnostics,
-        log_likelihood=log_likelihood,
-        fixed={name: _restore(np.asarray(values), order) for name, values in observations.fixed.items()},
-        settings=settings,
-        seed=seed,
+    return Fits(
+        {name: _restore(values, order) for name, values in results.draws.items()},
+        results.stats,
+        results.diagnostics,
+        {name: _restore(np.asarray(values), order) for name, values in observations.fixed.items()},
+        log_likelihood,
     )
 
 

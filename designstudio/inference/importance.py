@@ -16,13 +16,16 @@ from jaxtyping import Array, Float, Key
 from designstudio.inference.coordinates import Start, find_start
 from designstudio.inference.mixture import (
     Mixture,
+    Noise,
     PreparedMixture,
     Weights,
     draw_from_mixture,
+    draw_noise,
     mixture_log_density,
     place_components,
     prepare_mixture,
     refit_mixture,
+    shape_noise,
     start_mixture,
 )
 from designstudio.inference.settings import ImportanceSettings
@@ -42,12 +45,18 @@ class Proposal(NamedTuple):
 
     def draw(self, num_draws: int, *, key: Key[Array, ""]) -> Float[Array, "draw coordinate"]:
         """Independent draws, in coordinates."""
-        points = draw_from_mixture(self.mixture, self.expected.is_unidentified, num_draws, key=key)
-        return self.expected.centre + self.expected.scale * points
+        return self._place(draw_from_mixture(self.mixture, self.expected.is_unidentified, num_draws, key=key))
+
+    def shape(self, noise: Noise) -> Float[Array, "draw coordinate"]:
+        """The same from random numbers that were drawn before."""
+        return self._place(shape_noise(self.mixture, self.expected.is_unidentified, noise))
 
     def log_density(self, z: Float[Array, "draw coordinate"]) -> Weights:
         """Log density of coordinates."""
         return self.prepare().log_density(z)
+
+    def _place(self, points: Float[Array, "draw coordinate"]) -> Float[Array, "draw coordinate"]:
+        return self.expected.centre + self.expected.scale * points
 
     def prepare(self) -> "PreparedProposal":
         """For whoever wants the density of one point after the other."""
@@ -118,9 +127,9 @@ def draw_weighted(
         density, constrained = evaluate_posterior(model, z, observations, expected)
         return density, Found(constrained.values, constrained.y, density + constrained.log_slope)
 
-    def weigh(mixture: Mixture, index: Array) -> WeightedDraws:
+    def weigh(mixture: Mixture, noise: Noise) -> WeightedDraws:
         proposal = Proposal(expected, mixture)
-        z = proposal.draw(settings.block_size, key=jax.random.fold_in(draw_key, index))
+        z = proposal.shape(noise)
         density, found = jax.vmap(evaluate or posterior)(z)
         return WeightedDraws(z, found, density - proposal.log_density(z))
 
@@ -135,13 +144,17 @@ def draw_weighted(
         )
 
     # One loop for draws to learn from and draws to keep: the posterior, most of the program, is compiled once.
-    def step(mixture: Mixture, index: Array) -> tuple[Mixture, WeightedDraws]:
-        draws = weigh(mixture, index)
+    def step(mixture: Mixture, given: tuple[Array, Noise]) -> tuple[Mixture, WeightedDraws]:
+        index, noise = given
+        draws = weigh(mixture, noise)
         return jax.lax.cond(index < settings.num_rounds, learn, lambda mixture, _: mixture, mixture, draws), draws
 
     if state is None:
         state = jax.tree.map(jnp.asarray, start_mixture(expected.centre.shape[0], settings.num_components))
-    mixture, draws = jax.lax.scan(step, state, jnp.arange(settings.num_rounds + settings.num_blocks))
+    steps = jnp.arange(settings.num_rounds + settings.num_blocks)
+    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(draw_key, steps)
+    noise = jax.vmap(lambda key: draw_noise(settings.block_size, expected.centre.shape[0], key=key))(keys)
+    mixture, draws = jax.lax.scan(step, state, (steps, noise))
     return jax.tree.map(lambda array: array[settings.num_rounds :], draws), Proposal(expected, mixture)
 
 

@@ -17,6 +17,7 @@ from designstudio.core.versions import list_versions
 from designstudio.errors import StudioError
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.scale import Scale, name_unit
 from designstudio.model.trials.netcdf import DURATIONS
 
 SUFFIXES = (".nc", ".zarr")
@@ -70,6 +71,19 @@ def build_posterior(
         "seed": seed,
         "versions": json.dumps(list_versions()),
     }
+    return tree
+
+
+def restore_posterior(posterior: xr.DataTree, model: BehaviorModel, scale: Scale) -> xr.DataTree:
+    """The same fits, separate or pooled, with all draws of subjects in the unit of the data."""
+    draws = posterior["posterior"].to_dataset()
+    for parameter in model.parameters:
+        if parameter.name in model.priors:
+            restored = scale.restore(draws[parameter.name].astype(float), parameter)
+            units = name_unit(parameter, scale.unit)
+            draws[parameter.name] = restored.assign_attrs({**draws[parameter.name].attrs, "units": units})
+    tree = posterior.copy()
+    tree["posterior"] = xr.DataTree(draws)
     return tree
 
 

@@ -19,8 +19,9 @@ def check_scale(model: BehaviorModel, trials: xr.Dataset) -> None:
     if location is None or location.name in model.fixed:
         return
     support = model.priors[location.name].support
-    stimulus = trials["stimulus"].where(trials["is_present"])
-    low, high = stimulus.min("trial").values, stimulus.max("trial").values
+    stimulus, is_present = trials["stimulus"].values, trials["is_present"].values
+    low = np.where(is_present, stimulus, np.inf).min(axis=1)
+    high = np.where(is_present, stimulus, -np.inf).max(axis=1)
     is_foreign = (low > 10 * support.high) | (high < support.low / 10)
     if is_foreign.any():
         i = int(np.flatnonzero(is_foreign)[0])

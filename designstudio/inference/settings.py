@@ -108,7 +108,7 @@ class FitSettings:
     num_draws: int = 1000
     max_rhat: float = 1.01
     min_ess: float = 400.0
-    min_ess_tail: float = 200.0
+    min_ess_tail: float = 400.0
     max_khat: float = 0.7
     max_divergent: float = 0.01
     min_ebfmi: float = 0.2

@@ -7,9 +7,8 @@ import dataclasses
 from collections.abc import Iterator
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
+from jaxtyping import Array, Int, Key
 
 from designstudio.core.randomness import make_generator, make_key
 from designstudio.inference.batches import choose_batch_size, iterate_batches
@@ -106,12 +105,16 @@ class Task:
 
     def make_keys(self, chosen: np.ndarray, purpose: str) -> Key[Array, " dataset"]:
         """One key for each data set and purpose, whatever else is fitted."""
-        root = make_key(self.seed, purpose)
-        return jax.vmap(lambda index: jax.random.fold_in(root, index))(jnp.asarray(self.numbers[chosen]))
+        return _fold_in(make_key(self.seed, purpose), np.asarray(self.numbers[chosen], np.int32))
 
     def make_generators(self, chosen: np.ndarray, stage: str) -> list[np.random.Generator]:
         """One generator for each data set and stage, for what is drawn on the host."""
         return [make_generator(self.seed, stage, int(number)) for number in self.numbers[chosen]]
+
+
+@jax.jit
+def _fold_in(key: Key[Array, ""], numbers: Int[Array, " dataset"]) -> Key[Array, " dataset"]:
+    return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, numbers)
 
 
 def _count_trials(observations: Observations) -> float:

@@ -13,6 +13,7 @@ from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import identify_actor, list_software
 from designstudio.evaluate.goals import resolve_exclusion
+from designstudio.evaluate.model_recovery import pair_study
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import RULES
 from designstudio.fitting.reading.load import MIN_TRIALS
@@ -21,11 +22,12 @@ from designstudio.fitting.reading.where import parse_filters
 from designstudio.inference.settings import FitSettings
 from designstudio.lab.labels import check_labels
 from designstudio.lab.record_power import NOT_WANTED, describe_power
+from designstudio.metrics.intervals import KIND
 from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.lapses import NO_LAPSES
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import STIMULUS_UNIT
+from designstudio.model.scale import Scale
 from designstudio.study import Goal, Known, Study
 from designstudio.study.design import Design
 from designstudio.study.design.description import record_design
@@ -33,6 +35,7 @@ from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
 from designstudio.study.schema.priors import format_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
+from designstudio.study.units import check_name, choose_unit
 
 # The part of a record that is a result.
 POWER = "power"
@@ -41,6 +44,12 @@ CONVERGENCE = ("max_rhat", "min_ess", "min_ess_tail", "max_khat", "max_divergent
 FAILED_FITS = (
     "A fit that does not meet these criteria is repeated with more care, at last by NUTS. What still fails is counted and "
     "reported with its reason; no comparison and no goal uses it."
+)
+GOALS_ON_DATA = (
+    "On the data, a goal about participants is reported by the number and share of participants who meet it, with an "
+    "equal-tailed interval of the share (Jeffreys) of the same probability; the group reaches it if that interval lies "
+    "above its rate of false positives, the nominal or the recorded one, whichever is larger; where none is recorded, "
+    "participants are only counted. Those without a usable fit are counted apart."
 )
 COMPARISON = (
     "Costs are compared by the expected log predictive density of left-out trials (PSIS-LOO), summed over the participants "
@@ -56,14 +65,14 @@ class RecordOptions:
         num_participants: by default the design's.
         min_trials: participants with fewer usable trials are left out.
         where: which rows of the data are kept; see `designstudio.fitting.reading.where`.
-        unit: what stimuli and responses are measured in.
+        unit: what stimuli and responses are measured in; by default the study's unit.
         rules: further rules in the researcher's own words.
     """
 
     num_participants: int | None = None
     min_trials: int = MIN_TRIALS
     where: tuple[str, ...] = ()
-    unit: str = STIMULUS_UNIT
+    unit: str | None = None
     rules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -72,8 +81,7 @@ class RecordOptions:
             if number is not None and number < 1:
                 raise StudioError(f"{name} must be 1 or more, but {number} was given.")
         parse_filters(self.where)
-        if not self.unit.strip():
-            raise StudioError("The unit must have a name, such as 's' or 'mm', but '' was given.")
+        check_name(self.unit)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -121,11 +129,18 @@ def make_record(
         why_not: why there is none.
 
     Raises:
-        StudioError: if the study cannot be analysed as it says, or a table of its trials could not be read.
+        StudioError: if the study cannot be analysed as it says, is in another unit than the options say, or a table of its
+            trials could not be read.
     """
     options = RecordOptions() if options is None else options
+    options = dataclasses.replace(options, unit=choose_unit(study.unit, options.unit))
     check_labels(design)
-    model = study.analysis.build_model(study.load_actor(study.cost), design)
+    for goal in study.goals:
+        if goal.is_of_studies:
+            raise StudioError(
+                f"Records do not know goals of whole studies yet, such as that {goal}: preregister a study file without it."
+            )
+    model = study.build_model(design)
     each_group = choose_participants(design, options).num_participants
     has_groups = any(goal.kind == GROUPS_DIFFER for goal in study.goals)
     return Record(
@@ -134,7 +149,7 @@ def make_record(
             "design": record_design(design),
             "participants": {"each_group": each_group, "groups": 2 if has_groups else 1},
             "model": _describe_model(study, model),
-            "analysis": _describe_analysis(study, model),
+            "analysis": _describe_analysis(study, design, model),
             "population": _describe_population(study, design, model),
             "quantities": {quantity.name: quantity.text for quantity in study.quantities},
             "decision": _describe_decision(study, model),
@@ -155,9 +170,11 @@ def _describe_model(study: Study, model: BehaviorModel) -> dict[str, Any]:
         "formula": cost.formula,
         "actor": study.actor if study.actor in (AMORTIZED, EXACT) else f"file {Path(study.actor).name}",
         "actor_fingerprint": identify_actor(model.actor),
+        # Records of studies in the actor's own unit have no such entry.
+        **({"scale": study.scale} if study.unit else {}),
         "parameters": [
             {"name": p.name, "meaning": p.meaning, "unit": p.unit, "treatment": _treat(model, p.name)}
-            for p in model.parameters
+            for p in map(study.conversion.restate, model.parameters)
         ],
     }
 
@@ -168,14 +185,30 @@ def _treat(model: BehaviorModel, name: str) -> str:
     return PER_CONDITION if name in model.per_condition else SHARED
 
 
-def _describe_analysis(study: Study, model: BehaviorModel) -> dict[str, Any]:
+def _describe_analysis(study: Study, design: Design, model: BehaviorModel) -> dict[str, Any]:
     return {
-        "priors": {name: format_prior(model.priors[name]) for name in model.free},
+        "priors": _describe_priors(study, model),
         "known": {name: _describe_known(known) for name, known in study.analysis.known.items()},
         "costs_compared": list(study.candidates or (study.cost,)),
+        **_describe_candidates(study, design),
         # Records of before have no such entry, and knew no lapses.
         **({} if study.analysis.lapses == NO_LAPSES else {"lapses": study.analysis.lapses}),
     }
+
+
+def _describe_priors(study: Study, model: BehaviorModel) -> dict[str, str]:
+    """Priors of a fit in the study's unit."""
+    free = [parameter for parameter in model.parameters if parameter.name in model.free]
+    return {p.name: format_prior(study.conversion.stretch(model.priors[p.name], p)) for p in free}
+
+
+def _describe_candidates(study: Study, design: Design) -> dict[str, Any]:
+    """Priors under the other costs that are compared, if there are any."""
+    simulated, priors = study.population.cost or study.cost, {}
+    for cost in study.candidates:
+        if cost != study.cost:
+            priors[cost] = _describe_priors(study, pair_study(study, simulated, cost).build_model(design))
+    return {"priors_of_candidates": priors} if priors else {}
 
 
 def _describe_known(known: Known) -> float | str:
@@ -187,9 +220,14 @@ def _describe_known(known: Known) -> float | str:
 def _describe_population(study: Study, design: Design, model: BehaviorModel) -> dict[str, Any]:
     population = study.population
     cost = get_cost(population.cost or study.cost)
-    priors = dict(population.resolve(cost))
+    priors = dict(population.resolve(cost, study.conversion))
     if population.follows_analysis:
-        priors |= {name: prior for name, prior in model.priors.items() if name in priors and name not in population.priors}
+        followed = {p.name: p for p in model.parameters if p.name in model.free and p.name in priors}
+        priors |= {
+            name: study.conversion.stretch(model.priors[name], parameter)
+            for name, parameter in followed.items()
+            if name not in population.priors
+        }
     return {
         "cost": cost.name,
         "parameters": {name: format_prior(prior) for name, prior in priors.items() if name not in design.levels},
@@ -201,17 +239,18 @@ def _describe_population(study: Study, design: Design, model: BehaviorModel) -> 
 
 def _describe_decision(study: Study, model: BehaviorModel) -> dict[str, Any]:
     return {
-        "interval": {"probability": study.interval, "kind": "equal-tailed"},
-        "goals": [_describe_goal(goal, model) for goal in study.goals],
+        "interval": {"probability": study.interval, "kind": KIND},
+        "goals": [_describe_goal(goal, model, study.conversion) for goal in study.goals],
+        **({"goals_on_data": GOALS_ON_DATA} if study.goals else {}),
         "comparison_of_costs": COMPARISON if study.candidates else "none",
         "status_limits": {name: float(limit) for name, limit in dataclasses.asdict(RULES).items()},
     }
 
 
-def _describe_goal(goal: Goal, model: BehaviorModel) -> dict[str, Any]:
+def _describe_goal(goal: Goal, model: BehaviorModel, scale: Scale) -> dict[str, Any]:
     described: dict[str, Any] = {"name": goal.label, "kind": goal.kind, "quantity": goal.quantity}
     if goal.kind == EXCLUDES:
-        value, margin = resolve_exclusion(goal, model)
+        value, margin = resolve_exclusion(goal, model, scale)
         return {**described, "value": float(value), "margin": float(margin)}
     if goal.kind == GROUPS_DIFFER:
         group = {name: format_prior(prior) for name, prior in goal.group.items()}

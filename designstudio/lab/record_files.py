@@ -49,14 +49,20 @@ def save_record(record: Record, folder: Path) -> None:
     Raises:
         StudioError: if the folder holds something else, or cannot be written.
     """
+    write_folder(folder, {TEXT: write_text(record), RECORD: format_record(record)})
+
+
+def format_record(record: Record) -> str:
+    """What record.json holds."""
     text = write_text(record)
-    stored = {
-        "format": FORMAT,
-        "fingerprint": record.fingerprint,
-        "text_sha256": hash_text(text),
-        "content": record.content,
-    }
-    write_folder(folder, {TEXT: text, RECORD: write_pretty(stored)})
+    return write_pretty(
+        {
+            "format": FORMAT,
+            "fingerprint": record.fingerprint,
+            "text_sha256": hash_text(text),
+            "content": record.content,
+        }
+    )
 
 
 def load_record(path: Path) -> StoredRecord:

@@ -47,6 +47,8 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     interval = f"{decision['interval']['kind']} interval of probability {decision['interval']['probability']!r}"
     alpha = 1 - decision["interval"]["probability"]
     sentences = [_describe_goal(goal, interval, alpha) for goal in decision["goals"]]
+    # Records of before do not say it.
+    sentences += [decision["goals_on_data"]] if "goals_on_data" in decision else []
     limits = decision["status_limits"]
     sentences += [
         f"A parameter of prior or cost counts as learned if its contraction is at least {limits['min_contraction']!r}, and "
@@ -93,6 +95,8 @@ def _describe_model(content: Mapping[str, Any]) -> str:
     )
     if len(compared) > 1:
         said += f" Costs that are compared: {', '.join(compared)}. {content['decision']['comparison_of_costs']}"
+    if "scale" in model:
+        said += f" Fits and simulations run in units of {model['scale']:g} {_escape(content['options']['unit'])}."
     quantities = [f"{name} = {formula}" for name, formula in content["quantities"].items()]
     return said + (f" Quantities: {_escape('; '.join(quantities))}." if quantities else "")
 

@@ -16,9 +16,9 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.experiment import place_stimuli, prepare_experiment, simulate_experiment
 from designstudio.lab.labels import check_labels
 from designstudio.lab.orders import Kind, OrderError, find_smallest_limit, order_blocks, order_trials
-from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Study
 from designstudio.study.design import Design
+from designstudio.study.units import check_name, choose_unit
 
 BLOCKED, INTERLEAVED = "blocked", "interleaved"
 ORDERS = (BLOCKED, INTERLEAVED)
@@ -34,13 +34,13 @@ class ScheduleOptions:
         order: `blocked` (one condition after the other, in an order that is counterbalanced over participants) or
             `interleaved` (all conditions mixed).
         max_repeats: most trials in a row of the same condition (if interleaved) or of the same stimulus (of a grid or list).
-        unit: what stimuli and responses are measured in.
+        unit: what stimuli and responses are measured in; by default the study's unit.
         simulates: whether responses are simulated.
     """
 
     order: str = INTERLEAVED
     max_repeats: int | None = None
-    unit: str = STIMULUS_UNIT
+    unit: str | None = None
     simulates: bool = False
 
     def __post_init__(self) -> None:
@@ -48,8 +48,7 @@ class ScheduleOptions:
             raise UnknownNameError("order", self.order, ORDERS)
         if self.max_repeats is not None and self.max_repeats < 1:
             raise StudioError(f"max_repeats must be 1 or more, but {self.max_repeats} was given.")
-        if not self.unit.strip():
-            raise StudioError("The unit must have a name, such as 's' or 'mm', but '' was given.")
+        check_name(self.unit)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +98,11 @@ class Schedule:
     lists: tuple[TrialList, ...]
 
     @property
+    def unit(self) -> str:
+        """What stimuli and responses are measured in."""
+        return choose_unit(self.study.unit, self.options.unit)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know."""
         own = self.design.own_parameters
@@ -130,9 +134,10 @@ def make_schedule(
         num_participants: by default the design's.
 
     Raises:
-        StudioError: if there is no such order of trials.
+        StudioError: if there is no such order of trials, or the study is in another unit.
     """
     options = ScheduleOptions() if options is None else options
+    choose_unit(study.unit, options.unit)
     num_participants = design.num_participants if num_participants is None else num_participants
     if num_participants < 1:
         raise StudioError(f"A schedule needs at least 1 participant, but {num_participants} was given.")
@@ -171,19 +176,16 @@ def list_trials(study: Study, design: Design, options: ScheduleOptions, number: 
 
 
 def _place(study: Study, design: Design, number: int) -> list[np.ndarray]:
-    stimuli, is_present = place_stimuli(study, design, first=number, num_datasets=1)
+    stimuli, is_present = place_stimuli(study, design, np.array([number]))
     return [row[present] for row, present in zip(stimuli[0], is_present, strict=True)]
 
 
 def _simulate(study: Study, design: Design, number: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Stimuli and responses of each condition."""
+    """Stimuli, with all their digits, and responses of each condition."""
     experiment = prepare_experiment(study, design, first=number, num_datasets=1)
-    trials = simulate_experiment(study, design, experiment).isel(dataset=0)
+    trials = experiment.scale.undo(simulate_experiment(study, design, experiment)).isel(dataset=0)
     index = trials["condition_index"].values
-    stimuli, responses = (
-        [trials[name].values[index == k] for k in range(len(design.conditions))] for name in ("stimulus", "response")
-    )
-    return stimuli, responses
+    return _place(study, design, number), [trials["response"].values[index == k] for k in range(len(design.conditions))]
 
 
 def _name_kinds(design: Design, options: ScheduleOptions, k: int, stimuli: np.ndarray, is_mixed: bool) -> list[Kind]:

@@ -17,6 +17,8 @@ from designstudio.study import Study
 # A newer package is no other plan, and power is a result.
 VERSIONS = "versions"
 NO_PLAN = (VERSIONS, POWER)
+# What records of before do not have, though their plan was the same.
+NEW = (("analysis", "priors_of_candidates"), ("decision", "goals_on_data"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +121,17 @@ def compare_study(content: Mapping[str, Any], study: Study) -> tuple[list[Differ
         now = make_record(study, design, RecordOptions.from_dict(content["options"])).content
     except StudioError as error:
         return [Difference(STUDY, "plan", "complete", NOTHING, f"The study can no longer be recorded: {error}")], []
+    now = _forget_new(content, now)
     recorded, found = ({key: part for key, part in plan.items() if key not in NO_PLAN} for plan in (content, now))
     before, after = content.get(VERSIONS, {}), now[VERSIONS]
     notes = [f"{n} was {before[n]} and is now {after[n]}." for n in after if after[n] != before.get(n, after[n])]
     return compare_contents(recorded, found), notes
+
+
+def _forget_new(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan as an older version would have recorded it, where the record lacks what is new."""
+    kept = dict(now)
+    for part, key in NEW:
+        if key not in recorded.get(part, {}):
+            kept[part] = {name: value for name, value in kept[part].items() if name != key}
+    return kept

@@ -55,7 +55,7 @@ from designstudio.metrics.monte_carlo import (
     weighted_mean,
 )
 from designstudio.metrics.samples import DesignFacts, PosteriorShape, QuantitySample
-from designstudio.model.parameters import NO_UNIT
+from designstudio.model.parameters import IN_ACTOR_UNIT, NO_UNIT
 
 Statistic = Callable[[Weights], Float[np.ndarray, " repeat"]]
 Direction = Literal["smaller", "larger"]
@@ -159,7 +159,7 @@ class AbstractQuantityMetric(AbstractMetric):
         """A power of the quantity's unit, or none."""
         if self.in_units == 0 or quantity_unit == NO_UNIT:
             return self.unit
-        return quantity_unit if self.in_units == 1 else f"{quantity_unit}²"
+        return quantity_unit if self.in_units == 1 or quantity_unit.startswith(IN_ACTOR_UNIT) else f"{quantity_unit}²"
 
 
 class AbstractQuantityMean(AbstractQuantityMetric):

@@ -144,7 +144,8 @@ def list_at_end(summaries: xr.Dataset) -> list[str]:
     if "prior_end" not in summaries:
         return []
     names = summaries["parameter"].values.tolist()
-    truth = summaries["truth"].sel(quantity=names).values
+    quantities = summaries["quantity"].values.tolist()
+    truth = summaries["truth"].values[:, [quantities.index(name) for name in names]]
     low, high = np.log(summaries["prior_end"].values).T
     with np.errstate(invalid="ignore"):
         from_end = np.minimum(np.log(truth) - low, high - np.log(truth))

@@ -95,9 +95,10 @@ UNDEFINED = Score(math.nan, math.nan)
 
 def score_mean(values: Float[np.ndarray, " dataset"]) -> Score:
     """The mean."""
-    if len(values) < 2 or np.isnan(values).all():
+    if len(values) < 2:
         return UNDEFINED
-    return Score(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(len(values))))
+    mean = float(values.mean())
+    return UNDEFINED if math.isnan(mean) else Score(mean, float(values.std(ddof=1) / math.sqrt(len(values))))
 
 
 def score_share(is_true: Bool[np.ndarray, " dataset"]) -> Score:

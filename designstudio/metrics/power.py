@@ -42,6 +42,9 @@ class PowerScore(NamedTuple):
         num_datasets: simulated participants, of both groups where groups are compared; 0 if nobody has counted.
         num_failed: of how many of them the fit failed; `value` leaves them out.
         num_failed_absent: the same without the effect; `when_absent` leaves them out.
+        num_studies: whole studies that were simulated, for a goal that one study reaches or not; data sets are studies then.
+        type_s: of studies that decide for an effect, the share that have its sign wrong; None if there is no such thing.
+        type_m: of these studies, how many times their estimate is the true effect; None if there is no such thing.
     """
 
     value: float
@@ -54,6 +57,9 @@ class PowerScore(NamedTuple):
     num_datasets: int = 0
     num_failed: int = 0
     num_failed_absent: int = 0
+    num_studies: int = 0
+    type_s: Score | None = None
+    type_m: Score | None = None
 
     @property
     def present(self) -> Score:
@@ -76,6 +82,8 @@ class PowerScore(NamedTuple):
         """For JSON."""
         absent = None if self.when_absent is None else self.when_absent.as_dict()
         about = {name: getattr(self, name) for name in self._fields[3:]}
+        for name in ("type_s", "type_m"):
+            about[name] = None if about[name] is None else about[name].as_dict()
         return {**self.present.as_dict(), "when_absent": absent, **about}
 
 

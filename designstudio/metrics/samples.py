@@ -98,7 +98,9 @@ class DesignFacts(NamedTuple):
 
 def keep_good(summaries: xr.Dataset) -> xr.Dataset:
     """Summaries of the data sets whose fit is good."""
-    return summaries.isel(dataset=np.flatnonzero(summaries["is_good"].values))
+    is_good = summaries["is_good"].values
+    # Sliders wait for this: nothing is taken out where nothing has failed.
+    return summaries if is_good.all() else summaries.isel(dataset=np.flatnonzero(is_good))
 
 
 def find_quantities(summaries: xr.Dataset, *names: str) -> list[str]:
@@ -109,9 +111,12 @@ def find_quantities(summaries: xr.Dataset, *names: str) -> list[str]:
 
 def sample_quantity(summaries: xr.Dataset, quantity: str) -> QuantitySample:
     """One quantity of summaries, which hold good fits only; see `designstudio.metrics.summaries`."""
-    summary = summaries.sel(quantity=quantity)
-    truth, mean, sd, low, high = (summary[name].values.astype(float) for name in ("truth", "mean", "sd", "low", "high"))
-    return QuantitySample(truth, mean, sd, low, high, float(summary["prior_sd"]))
+    # Variables are quicker than arrays with their coordinates.
+    arrays = summaries.variables
+    place = arrays["quantity"].values.tolist().index(quantity)
+    columns = (arrays[name].values[:, place].astype(float) for name in ("truth", "mean", "sd", "low", "high"))
+    truth, mean, sd, low, high = columns
+    return QuantitySample(truth, mean, sd, low, high, float(arrays["prior_sd"].values[place]))
 
 
 def shape_posteriors(

@@ -35,6 +35,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.metrics.calibration import fractional_ranks
+from designstudio.metrics.intervals import compute_interval
 
 NUM_RANKED = 200
 
@@ -59,8 +60,7 @@ def summarize_draws(
     flat = stacked.reshape(num_datasets, num_quantities, -1)
     mean = flat.mean(-1, dtype=np.float64)
     sd = flat.std(-1, dtype=np.float64, ddof=1)
-    ends = [(1 - interval) / 2, (1 + interval) / 2]
-    low, high = np.quantile(flat, ends, axis=-1)
+    low, high = compute_interval(flat, interval)
     # Thinned along every chain: neighbours in a chain are not independent.
     thinned = stacked[..., :: max(1, num_chains * num_draws // NUM_RANKED)].reshape(num_datasets, num_quantities, -1)
     rank = fractional_ranks(thinned, true, rng=np.random.default_rng(0))

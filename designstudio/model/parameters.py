@@ -26,6 +26,8 @@ STIMULUS_UNIT = "stimulus unit"
 PER_STIMULUS_UNIT = "1 / stimulus unit"
 LOG_UNIT = "log units"
 NO_UNIT = "no unit"
+# A share whose odds have a unit is said to be "stimuli in 500 ms" in a study of which these are the unit of the actor.
+IN_ACTOR_UNIT = "stimuli in "
 # Beyond these, squares or exponentials of 32-bit numbers overflow; a standard deviation in log units is in an exponent.
 SMALLEST, LARGEST, LARGEST_NOISE = 1e-9, 1e9, 5.0
 # How numbers in a unit change when every stimulus is multiplied by a factor: by this power of it.

@@ -7,7 +7,7 @@ leaves the earlier ones unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,6 +17,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float, Int, Key
 from numpyro.handlers import substitute
 
+from designstudio.core.arrays import map_batches
 from designstudio.core.randomness import hash_name
 from designstudio.errors import StudioError
 from designstudio.model.likelihood.generative import behave
@@ -64,6 +65,7 @@ def draw_participants(
     key: Key[Array, ""],
     population: Mapping[str, AbstractPrior | Sequence[AbstractPrior]] | None = None,
     first: int = 0,
+    numbers: Int[np.ndarray, " dataset"] | None = None,
 ) -> Participants:
     """Random participants, one for each data set.
 
@@ -74,41 +76,50 @@ def draw_participants(
         population: where parameters come from, or where they come from in each condition; by default the free ones come
             from the fit's own prior, the fixed ones from the parameters' population priors.
         first: number of the first data set.
+        numbers: of all data sets, if they do not follow each other.
 
     Returns:
         One variable for each parameter, over dataset, or over dataset and condition.
     """
     priors: dict[str, AbstractPrior | Sequence[AbstractPrior]] = {p.name: p.population for p in model.parameters}
     priors.update(model.priors if population is None else population)
-    numbers = np.arange(first, first + num_datasets)
+    numbers = np.arange(first, first + num_datasets) if numbers is None else numbers
     # By name, so that a parameter has the same numbers whatever other parameters there are.
     streams = np.array([hash_name(parameter.name) for parameter in model.parameters])
-    uniforms = _clip(_draw_streams(key, streams, numbers, model.num_conditions))
+    uniforms = _clip(map_batches(lambda numbers: _draw_streams(key, streams, numbers, model.num_conditions), numbers))
     values = {}
-    for parameter, uniform in zip(model.parameters, uniforms, strict=True):
+    for parameter, uniform in zip(model.parameters, np.moveaxis(uniforms, 1, 0), strict=True):
         num_entries = model.num_conditions if parameter.name in model.per_condition else 1
         prior = priors[parameter.name]
         by_condition = [prior] * num_entries if isinstance(prior, AbstractPrior) else prior
         drawn = np.stack([by_condition[k].quantile(uniform[:, k]) for k in range(num_entries)], axis=1)
         values[parameter.name] = drawn if parameter.name in model.per_condition else drawn[:, 0]
-    return label_participants(model.parameters, values).assign_coords(dataset=numbers)
+    return label_participants(model.parameters, values, numbers)
 
 
-def label_participants(parameters: Sequence[Parameter], values: Mapping[str, np.ndarray]) -> Participants:
-    """Participants as a Dataset: arrays over (dataset,) or (dataset, condition).
+def label_participants(
+    parameters: Sequence[Parameter], values: Mapping[str, np.ndarray], numbers: Int[np.ndarray, " dataset"] | None = None
+) -> Participants:
+    """Participants as a Dataset: arrays over (dataset,) or (dataset, condition), with their numbers if these are given.
 
     Raises:
         StudioError: if a parameter is missing or impossible.
     """
+    check_participants(parameters, values)
     variables = {}
+    for parameter in parameters:
+        value = np.asarray(values[parameter.name], float)
+        attrs = {"long_name": parameter.meaning, "units": parameter.unit, "symbol": parameter.symbol}
+        variables[parameter.name] = (("dataset", "condition")[: value.ndim], value, attrs)
+    return xr.Dataset(variables, coords={} if numbers is None else {"dataset": numbers})
+
+
+def check_participants(parameters: Sequence[Parameter], values: Mapping[str, np.ndarray]) -> None:
+    """Refuse participants of whom a parameter is missing or impossible."""
     for parameter in parameters:
         if parameter.name not in values:
             raise StudioError(f"Parameter {parameter.name!r} ({parameter.meaning}) of the participants is missing.")
-        value = np.asarray(values[parameter.name], float)
-        check_within(parameter.name, value, parameter.support, excludes_zero=True)
-        attrs = {"long_name": parameter.meaning, "units": parameter.unit, "symbol": parameter.symbol}
-        variables[parameter.name] = (("dataset", "condition")[: value.ndim], value, attrs)
-    return xr.Dataset(variables)
+        check_within(parameter.name, np.asarray(values[parameter.name], float), parameter.support, excludes_zero=True)
 
 
 def simulate_trials(
@@ -134,7 +145,7 @@ def simulate_trials(
     """
     contamination.check()
     num_datasets, num_conditions, num_trials = stimuli.shape
-    label_participants(model.parameters, {str(name): array.values for name, array in participants.items()})
+    check_participants(model.parameters, {str(name): array.values for name, array in participants.items()})
     for name, array in participants.items():
         if "condition" in array.dims and str(name) not in (*model.per_condition, *model.fixed):
             raise StudioError(
@@ -151,19 +162,20 @@ def simulate_trials(
     # Every parameter is "fixed" to the participant's: the model then only has its noises left to draw.
     perception, response = model.family.perception, model.family.response
     observations = observe(perception.encode(stimuli), np.zeros(stimuli.shape), everywhere, values, SMALLEST_BUCKET)
-    responses = np.asarray(_respond(model, observations, numbers, key), float)[..., :num_trials]
+    found = map_batches(lambda numbers, data: _respond(model, data, numbers, key), numbers, observations)
+    responses = found.astype(float)[..., :num_trials]
     responses = _contaminate(responses, response.encode(stimuli), everywhere, contamination, numbers, key)
     index = np.broadcast_to(np.repeat(np.arange(num_conditions), num_trials), (num_datasets, num_conditions * num_trials))
     # Laid out without the gaps that conditions with fewer trials have.
     kept = np.flatnonzero(is_present.ravel())
-    trials = make_trials(
+    return make_trials(
         stimuli.reshape(num_datasets, -1)[:, kept],
         response.decode(responses).reshape(num_datasets, -1)[:, kept],
         condition_index=index[:, kept],
         conditions=conditions,
         subjects=[str(number) for number in numbers],
+        numbers=numbers,
     )
-    return trials.assign_coords(dataset=numbers)
 
 
 @eqx.filter_jit
@@ -217,23 +229,25 @@ def draw_uniform(
 ) -> Float[np.ndarray, "dataset condition trial"]:
     """Random numbers between 0 and 1 for the data sets of these numbers."""
     # As many as fill a bucket, so that numbers of trials share programs; a longer row begins like a shorter one.
-    uniform = _draw_uniform(key, numbers, num_conditions, bucket_size(num_trials, SMALLEST_BUCKET))
-    return _clip(uniform)[..., :num_trials]
+    num = bucket_size(num_trials, SMALLEST_BUCKET)
+    return _clip(map_batches(lambda numbers: _draw_uniform(key, numbers, num_conditions, num), numbers))[..., :num_trials]
 
 
-def _clip(uniform: Array) -> np.ndarray:
+def _clip(uniform: np.ndarray) -> np.ndarray:
     # Quantiles of 0 are the edge of a support, where densities may be infinite.
-    return np.clip(np.asarray(uniform, float), 1e-7, 1 - 1e-7)
+    return np.clip(uniform.astype(float), 1e-7, 1 - 1e-7)
 
 
 @eqx.filter_jit
 def _draw_streams(
     key: Key[Array, ""], streams: Int[np.ndarray, " parameter"], numbers: Int[np.ndarray, " dataset"], num_conditions: int
-) -> Float[Array, "parameter dataset condition"]:
-    """One random number for every parameter, data set and condition."""
-    return jax.vmap(lambda stream: _draw_uniform(jax.random.fold_in(key, stream), numbers, num_conditions, 1)[..., 0])(
-        streams
-    )
+) -> Float[Array, "dataset parameter condition"]:
+    """One random number for every data set, parameter and condition."""
+
+    def one(stream: Any) -> Array:
+        return _draw_uniform(jax.random.fold_in(key, stream), numbers, num_conditions, 1)[..., 0]
+
+    return jax.vmap(one, out_axes=1)(streams)
 
 
 @eqx.filter_jit

@@ -17,26 +17,27 @@ MODEL = f"The model is a Bayesian actor. {DEFAULT_FAMILY.description} {DEFAULT_F
 NUM_SIDE_BY_SIDE = 4
 
 
-def describe_designs(designs: Sequence[Design]) -> list[Block]:
+def describe_designs(study: Study, designs: Sequence[Design]) -> list[Block]:
     """The designs, as a picture and as a table."""
     figures = [
         render_figure(
-            draw_designs({design.name: design for design in part}),
+            draw_designs({design.name: design for design in part}, unit=study.conversion.unit),
             "What is shown, how often and at which level: stimuli across, levels up, each band as thick as it has trials.",
         )
         for part in split(designs, NUM_SIDE_BY_SIDE)
     ]
-    return [*figures, tabulate_designs(designs)]
+    return [*figures, tabulate_designs(study, designs)]
 
 
-def tabulate_designs(designs: Sequence[Design]) -> Table:
+def tabulate_designs(study: Study, designs: Sequence[Design]) -> Table:
     """A row for each condition, under the name of its design."""
     groups = []
     for design in designs:
         people = "1 participant" if design.num_participants == 1 else f"{design.num_participants} participants"
         heading = f"{design.name}: {design.num_trials} trials, {design.minutes:.3g} min a participant, {people}"
         groups.append((heading, tuple(_list_condition(design, condition) for condition in design.conditions)))
-    caption = "The conditions of each design: what the experimenter sets, what is drawn anew, and what is shown."
+    unit = f", in {study.unit}" if study.unit else ""
+    caption = f"The conditions of each design: what the experimenter sets, what is drawn anew, and what is shown{unit}."
     return Table(("condition", "trials", "sets", "draws anew", "stimuli"), tuple(groups), caption, (0, 2, 3, 4))
 
 
@@ -56,7 +57,11 @@ def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequen
         levels: parameters that designs of a search set.
     """
     cost, simulated = get_cost(study.cost), get_cost(study.population.cost or study.cost)
-    words = [MODEL, f"The fit assumes the {name_cost(cost.name)} cost, {cost.formula}. {cost.note}".strip()]
+    words = [
+        MODEL,
+        *_describe_unit(study),
+        f"The fit assumes the {name_cost(cost.name)} cost, {cost.formula}. {cost.note}".strip(),
+    ]
     if simulated.name != cost.name:
         words.append(
             f"Simulated participants minimise another one, the {name_cost(simulated.name)} cost, {simulated.formula}."
@@ -65,7 +70,7 @@ def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequen
     drawn_anew = {name for design in designs for name in design.own_parameters}
     population = describe_population(study, set_by_design, drawn_anew)
     analysis = describe_analysis(study, set_by_design | drawn_anew)
-    parameters = {p.name: p for p in (*cost.all_parameters, *simulated.all_parameters)}
+    parameters = {p.name: p for p in (*study.list_parameters(), *study.list_parameters(simulated.name))}
     rows = [
         (
             parameter.symbol,
@@ -90,12 +95,20 @@ def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequen
     return Section("Population and priors", tuple(blocks))
 
 
+def _describe_unit(study: Study) -> list[str]:
+    """In what the study is, if it says so."""
+    if not study.unit:
+        return []
+    size = study.conversion.actor_unit
+    return [f"Stimuli and responses are in {study.unit}; simulations and fits run in units of {size}, and are brought back."]
+
+
 def describe_population(study: Study, levels: set[str], own: set[str]) -> dict[str, str]:
     """Where each parameter of a simulated participant comes from."""
     population = study.population
     known = study.analysis.known
     said = {}
-    for name, prior in population.resolve(get_cost(population.cost or study.cost)).items():
+    for name, prior in population.resolve(get_cost(population.cost or study.cost), study.conversion).items():
         if name in levels:
             said[name] = "set by the design"
         elif name in own:
@@ -111,7 +124,7 @@ def describe_analysis(study: Study, changed: set[str]) -> dict[str, str]:
     """What the fit takes each parameter to be, or its prior."""
     analysis = study.analysis
     said = {}
-    for name, prior in analysis_priors(get_cost(study.cost).all_parameters).replace(**analysis.priors).items():
+    for name, prior in analysis_priors(study.list_parameters()).replace(**analysis.priors).items():
         if name in analysis.known:
             said[name] = _format_known(analysis.known[name])
         else:

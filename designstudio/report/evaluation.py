@@ -56,7 +56,7 @@ def build_evaluation(folder: Path, result: Mapping[str, Any], study: Study, run:
     seconds = sum(evaluation["seconds"] for evaluation in evaluations.values())
     pages = (
         Section("Summary", (Words(tuple(result["verdict"]), is_list=True),)),
-        Section("Designs", tuple(describe_designs(study.designs))),
+        Section("Designs", tuple(describe_designs(study, study.designs))),
         describe_assumptions(study, study.designs),
         _describe_recovery(folder, study, evaluations, summaries),
         _describe_identifiability(folder, study, evaluations, summaries),

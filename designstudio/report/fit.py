@@ -14,12 +14,12 @@ from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_folder import load_fit
 from designstudio.fitting.fit_verdict import find_best, list_lapses
 from designstudio.fitting.pilot import describe_pilot
-from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
-from designstudio.fitting.units import name_unit
+from designstudio.metrics.intervals import KIND
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family, get_cost
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
+from designstudio.model.scale import name_unit
 from designstudio.report import methods
 from designstudio.report.assumptions import MODEL
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
@@ -70,6 +70,7 @@ def build_fit(folder: Path, run: RunRecord) -> Page:
     times = [Words((f"All fits took {format_duration(fit.seconds)}.",))]
     sections = [
         Section("Summary", (Words(tuple(_summarize(fit)), is_list=True),)),
+        *([] if fit.plan is None else [_describe_plan(fit)]),
         _describe_data(fit),
         _describe_priors(fit),
         *([] if fit.comparison is None else [_describe_comparison(fit, fit.comparison)]),
@@ -98,6 +99,28 @@ def _summarize(fit: EmpiricalFit) -> list[str]:
     num_fits, num_failed = len(fit.subjects) * len(fit.posteriors), len(fit.failures)
     converged = f"{num_fits - num_failed} of {num_fits} fits converged; those that did not are named below and not used."
     return [*fit.verdict, converged, *fit.notes]
+
+
+def _describe_plan(fit: EmpiricalFit) -> Section:
+    """The analysis that was planned: what deviates from it, and every goal beside its power."""
+    rows = []
+    for outcome in fit.goals:
+        planned = outcome.power or {"power": None, "when_absent": None}
+        chance, rate = (Score.from_dict(planned[name]) for name in ("power", "when_absent"))
+        met = MISSING if outcome.num_reached is None else f"{outcome.num_reached} of {outcome.num_judged}"
+        share = MISSING if outcome.share is None else format_share(outcome.share)
+        if outcome.low is not None and outcome.high is not None:
+            share += f"\n{format_share(outcome.low)} to {format_share(outcome.high)}"
+        p_value = MISSING if outcome.p_value is None else f"{outcome.p_value:.2g}"
+        rows.append((outcome.goal, outcome.status, met, share, p_value, format_score(chance), format_score(rate)))
+    columns = ("goal", "status", "participants", "share", "p", "planned power", "without the effect")
+    caption = (
+        f"Every goal of the plan. Shares have their {fit.request.interval:.0%} {KIND} intervals; power and the rate without "
+        "the effect were computed before the data, ± is their Monte Carlo error."
+    )
+    blocks: list[Block] = [Words(tuple(fit.describe_plan()), is_list=True)]
+    blocks += [make_table(columns, rows, caption, (0, 1))] if rows else []
+    return Section("As planned", tuple(blocks))
 
 
 def _describe_data(fit: EmpiricalFit) -> Section:
@@ -248,7 +271,7 @@ def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
     blocks: list[Block] = [
         Words(
             (
-                f"Posterior means, and below them the {INTERVAL:.0%} interval of highest density, in the unit of the data "
+                f"Posterior means, and below them the {fit.request.interval:.0%} {KIND} interval, in the unit of the data "
                 f"({fit.scale.unit}). The Monte Carlo error of the means is at most the given share of each posterior sd.",
             )
         )
@@ -278,7 +301,7 @@ def _list_estimates(one: dict[str, Any], labels: Sequence[str]) -> list[str]:
         if numbers is None:
             cells.append(MISSING)
             continue
-        mean, low, high = (format_number(numbers[name]) for name in ("mean", "hdi_low", "hdi_high"))
+        mean, low, high = (format_number(numbers[name]) for name in ("mean", "low", "high"))
         cells.append(f"{mean}\n{low} to {high}")
     ess = one["ess_min"]
     error = MISSING if not ess or not math.isfinite(ess) else f"{100 / math.sqrt(ess):.1f}% of sd"
@@ -293,15 +316,16 @@ def _name_label(symbols: dict[str, str], label: str) -> str:
 def _describe_group(fit: EmpiricalFit) -> Section:
     """The median subject and the spread, where subjects were pooled."""
     blocks: list[Block] = []
-    for cost, pooled in fit.pooled.items():
+    for cost in fit.pooled:
         rows = []
-        for label, entry in summarize_group(pooled, fit.models[cost], fit.conditions, fit.scale).items():
+        for label, entry in fit.summarize_group(cost).items():
             median, spread = entry["median"], entry["spread"]
-            interval = f"{format_number(median['hdi_low'])} to {format_number(median['hdi_high'])}"
+            interval = f"{format_number(median['low'])} to {format_number(median['high'])}"
             rows.append((label, format_number(median["mean"]), interval, format_score(Score(spread["mean"], spread["sd"]))))
         caption = (
             f"The group under the {name_cost(cost)} cost: median subject in the unit of the data ({fit.scale.unit}) "
-            f"with its {INTERVAL:.0%} interval, and the spread of subjects on the scale of the group ± its posterior sd."
+            f"with its {fit.request.interval:.0%} interval, and the spread of subjects on the scale of the group ± its "
+            "posterior sd."
         )
         blocks.append(make_table(("parameter", "median subject", "interval", "spread"), rows, caption))
         blocks.append(

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from designstudio.core.numbers import format_fixed
 from designstudio.metrics.monte_carlo import Score
-from designstudio.model.costs import get_cost
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
 from designstudio.study import Study
@@ -65,7 +64,7 @@ def count(number: int, noun: str) -> str:
 def name_quantity(study: Study, name: str) -> str:
     """A parameter or quantity: its symbol, its unit and what it is."""
     base, condition = split_label(name)
-    for parameter in get_cost(study.cost).all_parameters:
+    for parameter in study.list_parameters():
         if parameter.name == base:
             symbol = f"{parameter.symbol} {condition}".strip()
             unit = "" if parameter.unit == NO_UNIT else f" ({parameter.unit})"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.posterior_summaries import INTERVAL
+from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.model.costs import get_cost
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES, Lapses
@@ -34,7 +34,7 @@ def write_evaluation(study: Study, evaluations: Evaluations) -> str:
     sentences = [
         f"{spell(num)} experimental {'design was' if num == 1 else 'designs were'} evaluated by simulation with "
         f"designstudio {_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. "
-        f"(2025). {MODEL}",
+        f"(2025). {MODEL}{_name_unit(study)}",
         f"{'It was' if num == 1 else 'They were'} {_join_designs(study, study.designs)}.",
         f"For {'the design' if num == 1 else 'each design'}, {num_datasets} participants were simulated; "
         f"{_describe_population(study, study.designs)}.",
@@ -77,7 +77,7 @@ def write_search(study: Study, result: Mapping[str, Any], objectives: Sequence[O
     evaluations = {contender.name: contender.entry["evaluation"] for contender in contenders}
     sentences = [
         f"The design of the experiment was searched for with designstudio {_find_version(evaluations)}, which "
-        f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
+        f"implements the Bayesian actor model of Straub et al. (2025). {MODEL}{_name_unit(study)}",
         f"Optuna's sampler '{result['sampler']}' proposed {count(num_tried, 'design')}{screened}, each scored on up to "
         f"{result['datasets']} simulated participants by the fidelity '{result['fidelity']}'{raced}.",
         f"The aim was to {join_words(goals)}, subject to {join_words(constraints)}.",
@@ -96,7 +96,7 @@ def _describe_finalists(
     contenders: Sequence[Recorded],
     levels: Sequence[str],
 ) -> list[str]:
-    first = contenders[0].entry["evaluation"]
+    first, unit = contenders[0].entry["evaluation"], f" {study.unit}" if study.unit else ""
     num = len(result["finalists"])
     names = f"The {num} best designs were" if num > 1 else "The best design was"
     references = ", together with the designs of the study," if result["references"] else ""
@@ -112,8 +112,8 @@ def _describe_finalists(
         said = f"Nothing beat {winner.name}, which has" if own else "The winner has"
         sentences.append(
             f"{said} {trials} trials per participant{_describe_levels(design['levels'])}, "
-            f"stimuli {design['stimuli']}; its {label_objective(objectives[0], study).symbol} on the fresh participants is "
-            f"{score} (± Monte Carlo standard error)."
+            f"stimuli {design['stimuli']}{unit}; its {label_objective(objectives[0], study).symbol} on the fresh "
+            f"participants is {score} (± Monte Carlo standard error)."
         )
     return sentences
 
@@ -124,7 +124,8 @@ def write_sweep(study: Study, design: Design, result: Mapping[str, Any], evaluat
     along = [f"{name} ({', '.join(f'{value:g}' for value in values)})" for name, values in result["along"].items()]
     sentences = [
         f"The design {design.name} was varied along {join_words(along)} and evaluated by simulation with designstudio "
-        f"{_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. (2025). {MODEL}",
+        f"{_find_version(evaluations)}, which implements the Bayesian actor model of Straub et al. (2025). {MODEL}"
+        f"{_name_unit(study)}",
         f"As it stands, it is {_join_designs(study, [design])}.",
         f"At each of {count(len(evaluations), 'point')}, {first['num_datasets']} participants were simulated; "
         f"{_describe_population(study, [design])}.",
@@ -169,7 +170,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     sentences += [
         f"The priors, with μ₀ in units of {fit.scale.actor_unit}, were {join_words(said)}.",
         _describe_sampler(request.settings.as_dict(), "participant"),
-        f"Estimates are posterior means with {INTERVAL:.0%} intervals of highest density.",
+        f"Estimates are posterior means with {request.interval:.0%} equal-tailed intervals.",
     ]
     if fit.comparison is not None:
         num_decided = len(fit.subjects) - fit.comparison.num_undecided
@@ -178,12 +179,34 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
             "real), summed over the "
             f"{count(num_decided, 'participant')} to whom every cost could be fitted."
         )
+    sentences += _describe_plan(fit)
     if request.pools:
-        sentences.append("Participants were also pooled partially.")
+        sentences.append(f"Participants were also pooled partially: {describe_spread(request.pooling)}.")
     verb = "was" if num_failed == 1 else "were"
     none = "all converged"
     failed = f"Of {num_fits} fits, {f'{num_failed} did not converge and {verb} not used' if num_failed else none}"
     return " ".join([*sentences, f"{failed}.", f"The seed of all random numbers was {request.seed}."])
+
+
+def _describe_plan(fit: EmpiricalFit) -> list[str]:
+    """That the analysis was planned, what deviated, and what became of each goal."""
+    plan = fit.plan
+    if plan is None:
+        return []
+    how = "recorded before the data were fitted (SHA-256" if plan.source == "record" else "that of a study file (SHA-256"
+    deviated = "; ".join(sentence.rstrip(".") for sentence in plan.deviations)
+    sentences = [f"The analysis was {how} of the plan {plan.fingerprint})."]
+    sentences.append(f"Deviations from the plan: {deviated}." if deviated else "The data did not deviate from the plan.")
+    return [*sentences, *(outcome.sentence for outcome in fit.goals)]
+
+
+def describe_spread(pooling: PoolingSettings) -> str:
+    """What was assumed about differences between the people of a group."""
+    others = "".join(f", {share:g} times for {name}" for name, share in pooling.spread_shares.items())
+    return (
+        "the standard deviation of each parameter over participants had a half-normal prior with a scale of "
+        f"{pooling.spread_share:g} times the standard deviation of that parameter's analysis prior{others}"
+    )
 
 
 def describe_lapses(lapses: Lapses) -> list[str]:
@@ -204,21 +227,31 @@ def _find_version(evaluations: Evaluations) -> str:
 
 def _join_designs(study: Study, designs: Sequence[Design]) -> str:
     symbols = {p.name: p.symbol for p in get_cost(study.population.cost or study.cost).all_parameters}
-    return "; ".join(_describe_design(design, symbols) for design in designs)
+    return "; ".join(_describe_design(design, symbols, f" {study.unit}" if study.unit else "") for design in designs)
 
 
-def _describe_design(design: Design, symbols: Mapping[str, str]) -> str:
+def _name_unit(study: Study) -> str:
+    """A sentence about the unit of a study, if it has one, after a space."""
+    if not study.unit:
+        return ""
+    return (
+        f" Stimuli, responses and parameters that share their unit are given in {study.unit}; simulations and fits ran in "
+        f"units of {study.conversion.actor_unit}."
+    )
+
+
+def _describe_design(design: Design, symbols: Mapping[str, str], unit: str) -> str:
     """A design with its trials, levels and stimuli."""
     parts = []
     for condition in design.conditions:
         levels = [f"{symbols.get(name, name)} = {value:g}" for name, value in condition.levels.items()]
         at = f" at {join_words(levels)}" if levels else ""
-        own = f" with stimuli {condition.stimuli}" if condition.stimuli is not None else ""
+        own = f" with stimuli {condition.stimuli}{unit}" if condition.stimuli is not None else ""
         parts.append(f"{condition.num_trials}{at}{own}")
     only = parts[0].partition(" ")[2]
     detail = f" ({join_words(parts)})" if len(parts) > 1 else f" {only}" if only else ""
     people = f", {design.num_participants} participants" if design.num_participants > 1 else ""
-    shared = f", stimuli {design.stimuli}" if any(c.stimuli is None for c in design.conditions) else ""
+    shared = f", stimuli {design.stimuli}{unit}" if any(c.stimuli is None for c in design.conditions) else ""
     return f"{design.name}, with {count(design.num_trials, 'trial')} per participant{detail}{people}{shared}"
 
 

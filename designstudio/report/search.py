@@ -104,7 +104,7 @@ def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Objectiv
     if space.parameter is not None and space.level is not None:
         rows.append((f"value of each level ({space.parameter})", *_format_variable(space.level)))
     for name, variable in space.variables.items():
-        rows.append((name_variable(name).axis, *_format_variable(variable)))
+        rows.append((name_variable(name, study).axis, *_format_variable(variable)))
     rows.append(("seconds a trial", f"{space.seconds_per_trial:g}", "fixed"))
     blocks: list[Block] = [
         make_table(("objective", "direction"), aims, "What the search was for.", (0, 1)),
@@ -114,7 +114,7 @@ def _describe_plan(study: Study, plan: SearchPlan, objectives: Sequence[Objectiv
         ),
     ]
     if study.designs:
-        blocks += [Heading("Designs to beat"), tabulate_designs(study.designs)]
+        blocks += [Heading("Designs to beat"), tabulate_designs(study, study.designs)]
     return blocks
 
 
@@ -164,7 +164,7 @@ def _describe_finalists(
     )
     found = [contender for contender in contenders if contender.number is not None]
     designs = [find_design(plan, contender.entry["parameters"], contender.title) for contender in found]
-    blocks.append(tabulate_designs([design for design in designs if design is not None]))
+    blocks.append(tabulate_designs(study, [design for design in designs if design is not None]))
     blocks += _warn(contenders)
     blocks += _compare(result)
     return blocks

@@ -45,7 +45,7 @@ def build_sweep(folder: Path, result: Mapping[str, Any], study: Study, run: RunR
     }
     sections = (
         Section("Summary", (Words(tuple(said), is_list=True),)),
-        Section("Design", tuple(describe_designs([design]))),
+        Section("Design", tuple(describe_designs(study, [design]))),
         describe_assumptions(study, [design]),
         Section("Power", tuple(_describe_power(folder, study, along, points))),
         Section("Recovery", (scores.tabulate_recovery(study, evaluations),)),

@@ -15,7 +15,16 @@ from designstudio.evaluate.evaluate_design import estimate_seconds
 from designstudio.evaluate.evaluate_study import StudyResult, evaluate_study
 from designstudio.evaluate.example_fit import fit_example
 from designstudio.evaluate.limits import check_designs
-from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
+from designstudio.runs.folder import (
+    Notify,
+    check_folder,
+    check_same_study,
+    ignore,
+    keep_run,
+    resolve_study,
+    use_cost_file,
+)
+from designstudio.runs.jobs.job import EVALUATE
 from designstudio.study import Study
 from designstudio.study.design import Design
 
@@ -62,6 +71,7 @@ def run_evaluate(
     check_folder(request.folder)
     study = resolve_study(request.study)
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
+    check_same_study(request.folder, EVALUATE, study)
     announce_time(study, study.designs, notify)
     announce_edges(study, study.designs, notify)
     report_stage(progress, "compiling")

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from designstudio.core.run_record import RUN, STUDY, name_from, write_record
+from designstudio.core.run_record import RUN, STUDY, name_from, read_record, write_record
 from designstudio.errors import StudioError
 from designstudio.model.costs import load_cost_file
-from designstudio.study import Study, StudyFileError, read_study, write_study
+from designstudio.study import Study, StudyFileError, format_study, read_study, write_study
+from designstudio.study.file import parse_study
 
 # Takes a sentence that people should read before a long piece of work.
 Notify = Callable[[str], None]
@@ -35,6 +36,45 @@ def check_folder(folder: Path | None) -> None:
     """
     if folder is not None and folder.exists() and not folder.is_dir():
         raise StudioError(f"--out takes a folder, but {str(folder)!r} is a file.")
+
+
+def check_kind(folder: Path | None, kind: str) -> None:
+    """Refuse a folder that holds the results of another command.
+
+    Raises:
+        StudioError: naming the command.
+    """
+    command = () if folder is None else read_record(folder).command
+    if len(command) > 1 and command[1] != kind:
+        raise StudioError(f"'{folder}' holds the results of designstudio {command[1]}: choose another folder with --out.")
+
+
+def check_same_study(folder: Path | None, kind: str, study: Study) -> None:
+    """Refuse a folder that holds another command's results, or those of another study.
+
+    Another seed, fidelity or number of data sets asks the same question: its results take the place of those that are there.
+
+    Raises:
+        StudioError: naming the folder.
+    """
+    check_kind(folder, kind)
+    if folder is None or not (folder / STUDY).is_file():
+        return
+    try:
+        kept = read_study(folder / STUDY)
+    except StudioError:
+        kept = None
+    same = {"seed": study.seed, "fidelity": study.fidelity, "num_datasets": study.num_datasets}
+    if kept is None or format_study(kept.replace(**same), folder=folder) != _format_as_read(study, folder):
+        raise StudioError(f"'{folder}' holds the results of another study: choose another folder with --out.")
+
+
+def _format_as_read(study: Study, folder: Path) -> str:
+    """A study as a file in the folder says it after it was read from there; empty if files have no words for it."""
+    try:
+        return format_study(parse_study(format_study(study, folder=folder), STUDY, folder=folder), folder=folder)
+    except StudioError:
+        return ""
 
 
 def keep_run(

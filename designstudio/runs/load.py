@@ -189,14 +189,18 @@ def _read_power(entry: Mapping[str, Any], of: Mapping[str, Any]) -> PowerScore:
     absent = entry.get("when_absent")
     # They count failed fits once for all goals.
     earlier = {"num_datasets": of["num_datasets"], "num_failed": of["convergence"]["failed"]}
+    counts = {name: int(entry.get(name, earlier.get(name, 0))) for name in curves.COUNTS}
+    type_s, type_m = (None if entry.get(name) is None else Score.from_dict(entry[name]) for name in ("type_s", "type_m"))
     return PowerScore(
         *Score.from_dict(entry),
-        None if absent is None else Score.from_dict(absent),
-        str(entry.get("absent", "it was not computed: run the command of this folder again")),
-        entry.get("nominal"),
-        str(entry.get("kind", "")),
-        str(entry.get("rule", "")),
-        *(int(entry.get(name, earlier.get(name, 0))) for name in curves.COUNTS),
+        when_absent=None if absent is None else Score.from_dict(absent),
+        absent=str(entry.get("absent", "it was not computed: run the command of this folder again")),
+        nominal=entry.get("nominal"),
+        kind=str(entry.get("kind", "")),
+        rule=str(entry.get("rule", "")),
+        type_s=type_s,
+        type_m=type_m,
+        **counts,
     )
 
 

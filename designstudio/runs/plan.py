@@ -85,7 +85,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "factor": fit.scale.factor,
         "notes": list(plan.notes),
         "population": {name: write_prior(prior) for name, prior in study.population.priors.items()},
-        "population_in_words": describe_population(fit, study),
+        "population_in_words": describe_population(study),
         "pilot": describe_pilot(study),
         "precision": [] if plan.precision is None else plan.to_frame().to_dict("records"),
     }

@@ -26,7 +26,16 @@ from designstudio.evaluate.curves import (
 )
 from designstudio.evaluate.goals import bound_power
 from designstudio.runs.evaluate import announce_edges_along, announce_time
-from designstudio.runs.folder import Notify, check_folder, ignore, keep_run, resolve_study, use_cost_file
+from designstudio.runs.folder import (
+    Notify,
+    check_folder,
+    check_same_study,
+    ignore,
+    keep_run,
+    resolve_study,
+    use_cost_file,
+)
+from designstudio.runs.jobs.job import POWER
 from designstudio.study import Study
 
 TRIALS = "trials"
@@ -74,6 +83,7 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     check_folder(request.folder)
     study = resolve_study(request.study)
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
+    check_same_study(request.folder, POWER, study)
     design = study.choose_design(request.design)
     check_values(request.along, request.values)
     # More participants need no more simulations.
@@ -120,7 +130,8 @@ def describe_power(result: PowerCurves) -> dict[str, Any]:
         for goal in points["goal"].values
     }
     rows = [_describe_point(points, row) for row in frame_points(points).to_dict("records")]
-    return {"design": result.design.name, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
+    unit = result.study.describe_unit()
+    return {"design": result.design.name, **unit, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
 
 
 def _describe_point(points: xr.Dataset, row: dict[str, Any]) -> dict[str, Any]:

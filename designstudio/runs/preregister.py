@@ -56,21 +56,48 @@ def run_preregister(
     check_target(request.folder)
     study = resolve_study(request.study)
     design = study.choose_design(request.design)
-    # Before power is computed: what cannot be recorded is refused here.
-    make_record(study, design, request.options)
-    evaluation = _evaluate(study, design, request, progress, notify) if request.has_power and study.goals else None
-    why_not = NOT_WANTED if study.goals else NO_GOALS
-    record = make_record(study, design, request.options, evaluation=evaluation, why_not=why_not)
+    how = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets)
+    record = record_plan(
+        study, design, request.options, how=how, has_power=request.has_power, progress=progress, notify=notify
+    )
     save_record(record, request.folder)
     return record, design
 
 
+def record_plan(
+    study: Study,
+    design: Design,
+    options: RecordOptions | None = None,
+    *,
+    how: Study | None = None,
+    has_power: bool = True,
+    progress: ProgressCallback | None = None,
+    notify: Notify = ignore,
+) -> Record:
+    """The record of a plan, with its power.
+
+    Args:
+        study: the question.
+        design: that is run.
+        options: what a study file does not say.
+        how: the study with another fidelity or number of data sets, with which power is computed.
+        has_power: whether it is.
+        progress: called as power gets computed.
+        notify: told how long it will take, if that is long, and who lies outside of analysis prior or actor.
+    """
+    options = RecordOptions() if options is None else options
+    # Before power is computed: what cannot be recorded is refused here.
+    make_record(study, design, options)
+    evaluation = _evaluate(how or study, design, options, progress, notify) if has_power and study.goals else None
+    why_not = NOT_WANTED if study.goals else NO_GOALS
+    return make_record(study, design, options, evaluation=evaluation, why_not=why_not)
+
+
 def _evaluate(
-    study: Study, design: Design, request: PreregisterRequest, progress: ProgressCallback | None, notify: Notify
+    study: Study, design: Design, options: RecordOptions, progress: ProgressCallback | None, notify: Notify
 ) -> Evaluation:
     """The design with the participants who are planned, which matters to goals about groups."""
-    study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets)
-    planned = choose_participants(design, request.options)
+    planned = choose_participants(design, options)
     announce_time(study, [planned], notify)
     announce_edges(study, [planned], notify)
     report_stage(progress, "compiling")

@@ -8,7 +8,6 @@ from typing import Any
 from designstudio.core.files import check_file
 from designstudio.lab.formats.save_schedule import save_schedule
 from designstudio.lab.schedule import Schedule, ScheduleOptions, make_schedule, suit_order
-from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.runs.folder import resolve_study, use_cost_file
 from designstudio.study import Study
 
@@ -25,7 +24,7 @@ class ScheduleRequest:
         seed: of everything random, in place of the study's.
         order: `blocked` or `interleaved`; by default what suits the design.
         max_repeats: most trials in a row of the same condition or stimulus.
-        unit: of stimuli and responses.
+        unit: of stimuli and responses, where the study names none.
         simulates: whether simulated responses are filled in.
         formats: names of formats; by default all that are registered.
         cost_file: a user's file of costs, which is executed.
@@ -38,7 +37,7 @@ class ScheduleRequest:
     seed: int | None = None
     order: str | None = None
     max_repeats: int | None = None
-    unit: str = STIMULUS_UNIT
+    unit: str | None = None
     simulates: bool = False
     formats: Sequence[str] | None = None
     cost_file: Path | None = None

@@ -108,6 +108,7 @@ class SearchResult(AbstractResult):
         return {
             "title": self.question.title,
             "name": self.name,
+            **self.question.describe_unit(),
             "objectives": [
                 {"label": o.label, "direction": "maximize" if o.is_larger_better else "minimize"} for o in self.objectives
             ],

@@ -18,7 +18,7 @@ from designstudio.core.fingerprint import as_plain, fingerprint
 from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
-from designstudio.evaluate.curves import check_values, tabulate_power, vary_design, warn_of_curves
+from designstudio.evaluate.curves import check_values, name_units, tabulate_power, vary_design, warn_of_curves
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.fingerprint import describe_question
 from designstudio.evaluate.limits import check_designs
@@ -125,6 +125,7 @@ class SweepResult(AbstractResult):
         return {
             "title": self.question.title,
             "design": self.grid.design,
+            **self.question.describe_unit(),
             "along": {name: list(values) for name, values in self.grid.along.items()},
             "points": [{"values": values, "evaluation": evaluation} for values, evaluation in self.points],
         }
@@ -134,7 +135,7 @@ class SweepResult(AbstractResult):
         goals = list(dict.fromkeys(goal for _, evaluation in self.points for goal in evaluation["power"]))
         found = {tuple(values.values()): evaluation["power"] for values, evaluation in self.points}
         powers = [found.get(tuple(point.values()), {}) for point in self.grid.points]
-        return tabulate_power(goals, self.grid.along, powers)
+        return name_units(tabulate_power(goals, self.grid.along, powers), self.question)
 
 
 class SweepJob(AbstractJob):

@@ -3,6 +3,7 @@
 from designstudio.study.analysis import Analysis, Known
 from designstudio.study.file import format_study, parse_study, read_study, write_study
 from designstudio.study.goals import Goal
+from designstudio.study.groups import Factor, Group
 from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
@@ -16,7 +17,9 @@ __all__ = [
     "Analysis",
     "Choice",
     "Constraint",
+    "Factor",
     "Goal",
+    "Group",
     "Known",
     "Objective",
     "Population",

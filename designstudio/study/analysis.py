@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -12,8 +12,9 @@ from designstudio.model.actors import AbstractActor
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.lapses import LAPSE_RATE, NO_LAPSES, Lapses, check_lapses
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import analysis_priors, check_prior_in_box
+from designstudio.model.parameters import Parameter, analysis_priors, check_prior_in_box
 from designstudio.model.priors import AbstractPrior, Constant
+from designstudio.model.scale import OWN_UNIT, Scale
 from designstudio.study.design import Design
 
 # Width of a prior, as a share of its upper end: 32-bit numbers have seven digits.
@@ -67,14 +68,19 @@ class Analysis:
         """The share of lapses, if it is known."""
         return None if isinstance(self.lapses, str) else float(self.lapses)
 
-    def check(self, cost: AbstractCost, *, is_exact: bool = False) -> None:
+    def check(self, cost: AbstractCost, *, is_exact: bool = False, scale: Scale = OWN_UNIT) -> None:
         """Refuse what no fit with this cost could assume, or no actor but an exact one could serve.
+
+        Args:
+            cost: that is fitted.
+            is_exact: whether the actor is.
+            scale: of the study, in whose unit priors and known values are.
 
         Raises:
             StudioError: naming the parameter, what was given and what is allowed.
         """
         check_lapses(self.lapses, "lapses of the analysis")
-        parameters = {parameter.name: parameter for parameter in cost.all_parameters}
+        parameters = {parameter.name: scale.restate(parameter) for parameter in cost.all_parameters}
         for name in (*self.priors, *self.known, *self.per_condition, *self.shared):
             if name not in parameters:
                 raise UnknownNameError(f"parameter of the analysis (cost {cost.name})", name, parameters)
@@ -97,39 +103,54 @@ class Analysis:
         if set(self.known) == set(parameters):
             raise StudioError(f"All of {', '.join(parameters)} are known: leave at least one to be estimated.")
 
-    def build_model(self, actor: AbstractActor, design: Design) -> BehaviorModel:
-        """The model that is fitted to the data of a design."""
-        boxes = actor.parameter_boxes
+    def build_model(self, actor: AbstractActor, design: Design, scale: Scale = OWN_UNIT) -> BehaviorModel:
+        """The model that is fitted to the data of a design, in the actor's unit.
+
+        Args:
+            actor: of the cost that is fitted.
+            design: which conditions there are, and what they change.
+            scale: of the study, in whose unit the priors are.
+        """
+        boxes, parameters = actor.parameter_boxes, {parameter.name: parameter for parameter in actor.parameters}
         for name, prior in self.priors.items():
             if name in boxes:
-                check_prior_in_box(f"The analysis prior of {name}", prior, boxes[name])
+                box = boxes[name].stretch(scale.size_of(parameters[name]))
+                check_prior_in_box(f"The analysis prior of {name}", prior, box)
             if isinstance(prior, Constant):
                 raise StudioError(
                     f"The analysis prior of {name!r} is the constant {prior.value:g}: a fit needs a range; make it known."
                 )
+        own = {name: scale.shrink(prior, parameters[name]) for name, prior in self.priors.items() if name in parameters}
         changed = [n for n in (*design.levels, *design.own_parameters, *self.per_condition) if n not in self.shared]
         return BehaviorModel(
             actor,
             num_conditions=len(design.conditions),
             per_condition=tuple(name for name in dict.fromkeys(changed) if name not in self.known),
             fixed=(*self.known, *([] if self.known_lapse_rate is None else [LAPSE_RATE.name])),
-            priors=analysis_priors(actor.cost.all_parameters).replace(**self.priors),
+            priors=analysis_priors(actor.cost.all_parameters).replace(**own),
             has_lapses=self.lapses != NO_LAPSES,
         )
 
-    def fix_values(self, participants: xr.Dataset) -> dict[str, xr.DataArray]:
-        """Values of the known parameters, for each simulated participant.
+    def fix_values(
+        self, participants: xr.Dataset, scale: Scale = OWN_UNIT, parameters: Sequence[Parameter] = ()
+    ) -> dict[str, xr.DataArray]:
+        """Values of the known parameters, for each simulated participant, in the actor's unit.
+
+        Args:
+            participants: in the actor's unit.
+            scale: of the study, in whose unit known values are.
+            parameters: of the model that is fitted; in the actor's own unit they do not matter.
 
         Raises:
             StudioError: if the truth of a known parameter does not exist in the population.
         """
-        values = {}
+        values, sizes = {}, {parameter.name: scale.size_of(parameter) for parameter in parameters}
         one_each = next(iter(participants.data_vars.values())).isel(condition=0, missing_dims="ignore")
         if self.known_lapse_rate is not None:
             values[LAPSE_RATE.name] = xr.full_like(one_each, self.known_lapse_rate)
         for name, known in self.known.items():
             if known.value is not None:
-                values[name] = xr.full_like(one_each, known.value)
+                values[name] = xr.full_like(one_each, known.value / sizes.get(name, 1.0))
             elif name in participants:
                 values[name] = participants[name] * known.factor
             else:

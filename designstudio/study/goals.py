@@ -6,9 +6,12 @@ from collections.abc import Collection, Mapping
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics.power import ALPHA
 from designstudio.model.priors import AbstractPrior
+from designstudio.study.groups import DECISIONS, HIERARCHICAL
 
-EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
-KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER)
+EXCLUDES, NARROWER, GROUPS_DIFFER, GROUP_MEAN = "excludes", "narrower", "groups-differ", "group-mean"
+KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER, GROUP_MEAN)
+# Those that have a value to stay away from.
+WITH_VALUE = (EXCLUDES, GROUP_MEAN)
 MARGIN_AT_END = 0.05
 
 
@@ -18,14 +21,21 @@ class Goal:
 
     Attributes:
         kind: `excludes` (a participant's interval lies beyond `value`), `narrower` (a participant's interval is narrower
-            than `width`), or `groups-differ` (a t test tells two groups of participants apart).
+            than `width`), `groups-differ` (two groups of participants are told apart), or `group-mean` (the middle of a
+            group lies beyond `value`).
         quantity: a parameter or a quantity of the study.
-        value: for `excludes`; by default the neutral value of a cost's parameter.
+        value: for `excludes` and `group-mean`; by default the neutral value of a cost's parameter.
         margin: by how much the interval must stay away from `value`; by default 0, unless `value` is an end of the prior.
+            For `groups-differ`, by how much groups must differ at least: a region of practical equivalence.
         margin_at_end: the margin where `value` is an end of the prior and none is given, as a share of the prior's range:
             no interval of a posterior ever reaches the very end of its prior.
         width: for `narrower`.
-        group: for `groups-differ`, parameters of the second group where it differs from the population.
+        group: for `groups-differ` in a study without groups, parameters of the second group where it differs from the
+            population: power then comes from a formula for t tests.
+        groups: for `groups-differ`, the two groups of the study that are compared, by default its first two; for
+            `group-mean` one group, by default the first.
+        decision: of a whole study: `hierarchical`, by the interval of the middle of each group in the analysis that pools
+            participants, or `t-test`, on posterior means.
         name: how tables, files and searches call it; by default its kind and quantity in a few words.
     """
 
@@ -37,18 +47,32 @@ class Goal:
     width: float | None = None
     group: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
     name: str = ""
+    groups: tuple[str, ...] = ()
+    decision: str = HIERARCHICAL
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("goal", self.kind, KINDS)
         if not self.name.isprintable() or self.name != self.name.strip() or self.name.isdecimal():
             raise StudioError(f"The name of a goal is words in one line, such as 'effort', but {self.name!r} was given.")
-        needs_width, needs_group = self.kind == NARROWER, self.kind == GROUPS_DIFFER
+        if self.decision not in DECISIONS:
+            raise UnknownNameError("decision", self.decision, DECISIONS)
+        needs_width = self.kind == NARROWER
         if needs_width != (self.width is not None):
             raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_width else 'takes no'} width.")
-        if needs_group != bool(self.group):
-            raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_group else 'takes no'} second group.")
-        if self.kind != EXCLUDES and (self.value is not None or self.margin is not None):
+        if self.group and self.kind != GROUPS_DIFFER:
+            raise StudioError(f"The goal {self.kind!r} takes no second group.")
+        if self.group and (self.groups or self.margin is not None or self.decision != HIERARCHICAL):
+            raise StudioError(
+                f"The goal {self.kind!r} has a group of its own, whose power comes from a formula: for a decision, a margin "
+                "or groups with names, give the study [[groups]] in its place."
+            )
+        num_groups = {GROUPS_DIFFER: 2, GROUP_MEAN: 1}.get(self.kind, 0)
+        if self.groups and len(set(self.groups)) != num_groups:
+            raise StudioError(
+                f"The goal {self.kind!r} takes {num_groups or 'no'} groups, but {len(self.groups)} were given."
+            )
+        if (self.value is not None and self.kind not in WITH_VALUE) or (self.margin is not None and needs_width):
             raise StudioError(f"The goal {self.kind!r} takes no value or margin.")
         if self.width is not None and not self.width > 0:
             raise StudioError(f"The width of a goal must be positive, but {self.width:g} was given.")
@@ -58,15 +82,29 @@ class Goal:
             raise StudioError(f"margin_at_end must be at least 0 and below 1, but {self.margin_at_end:g} was given.")
 
     @property
+    def is_of_studies(self) -> bool:
+        """Whether whole studies are simulated to see how often it is reached."""
+        return self.kind == GROUP_MEAN or (self.kind == GROUPS_DIFFER and not self.group)
+
+    @property
     def label(self) -> str:
         """The name, or a few words for a table."""
         if self.name:
             return self.name
+        if self.is_of_studies:
+            return f"{self._describe_aim()}, {self.decision}"
         if self.kind == EXCLUDES:
             return f"{self.quantity} is not {'neutral' if self.value is None else f'{self.value:g}'}"
         if self.kind == NARROWER:
             return f"{self.quantity} within {self.width:g}"
         return f"groups differ in {self.quantity}"
+
+    def _describe_aim(self) -> str:
+        if self.kind == GROUP_MEAN:
+            of = f" of {self.groups[0]}" if self.groups else ""
+            return f"{self.quantity}{of} is not {'neutral' if self.value is None else f'{self.value:g}'} on average"
+        who = " and ".join(self.groups) or "groups"
+        return f"{who} differ in {self.quantity}"
 
     def label_of(self, quantity: str) -> str:
         """The label of a goal whose quantity has a value for each condition, for one of them."""
@@ -78,7 +116,7 @@ class Goal:
         Args:
             simulated: names of the parameters of simulated participants.
         """
-        return self.kind == GROUPS_DIFFER or (self.kind == EXCLUDES and self.quantity in simulated)
+        return self.kind == GROUPS_DIFFER or (self.kind in WITH_VALUE and self.quantity in simulated)
 
     def nominal_level(self, interval: float) -> float | None:
         """How often it may be reached without its effect; None for a goal that has none.
@@ -89,7 +127,10 @@ class Goal:
         Args:
             interval: probability of the study's intervals.
         """
-        return {EXCLUDES: round(1 - interval, 12), GROUPS_DIFFER: ALPHA}.get(self.kind)
+        of_interval = round(1 - interval, 12)
+        if self.is_of_studies:
+            return of_interval if self.decision == HIERARCHICAL else ALPHA
+        return {EXCLUDES: of_interval, GROUPS_DIFFER: ALPHA}.get(self.kind)
 
     def __str__(self) -> str:
         if self.kind == EXCLUDES:
@@ -97,5 +138,7 @@ class Goal:
             return f"the interval of {self.quantity} excludes {what}"
         if self.kind == NARROWER:
             return f"the interval of {self.quantity} is narrower than {self.width:g}"
+        if self.is_of_studies:
+            return self._describe_aim()
         other = ", ".join(f"{name} {prior}" for name, prior in self.group.items())
         return f"{self.quantity} differs from a group with {other}"

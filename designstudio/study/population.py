@@ -11,6 +11,7 @@ from designstudio.errors import UnknownNameError
 from designstudio.model.costs import AbstractCost
 from designstudio.model.parameters import check_within, population_priors
 from designstudio.model.priors import AbstractPrior, Interval, PriorSet
+from designstudio.model.scale import OWN_UNIT, Scale
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,15 +44,24 @@ class Population:
         """The same population with some fields changed."""
         return dataclasses.replace(self, **changes)
 
-    def resolve(self, cost: AbstractCost) -> PriorSet:
+    def resolve(self, cost: AbstractCost, scale: Scale = OWN_UNIT) -> PriorSet:
         """A prior for every parameter of the simulated cost.
+
+        Args:
+            cost: that participants minimise.
+            scale: of the study, in whose unit the priors are.
 
         Raises:
             StudioError: if a parameter is unknown, or a prior reaches where the model has no meaning.
         """
-        parameters = {parameter.name: parameter for parameter in cost.all_parameters}
+        parameters = {parameter.name: scale.restate(parameter) for parameter in cost.all_parameters}
         for name, prior in self.priors.items():
             if name not in parameters:
                 raise UnknownNameError(f"parameter of the population (cost {cost.name})", name, parameters)
             parameters[name].check(prior.quantile(np.array([0.0001, 0.9999])))
-        return population_priors(cost.all_parameters).replace(**self.priors)
+        return population_priors(tuple(parameters.values())).replace(**self.priors)
+
+    def resolve_for_actor(self, cost: AbstractCost, scale: Scale) -> PriorSet:
+        """The same priors in the actor's unit."""
+        own = {p.name: scale.shrink(self.priors[p.name], p) for p in cost.all_parameters if p.name in self.priors}
+        return population_priors(cost.all_parameters).replace(**own)

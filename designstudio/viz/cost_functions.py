@@ -77,7 +77,7 @@ def draw_cost_functions(costs: Mapping[str, xr.Dataset], *, title: str = "") -> 
     return figures.arrange_panels(
         panels,
         num_columns=figures.count_columns(len(panels)),
-        title=theme.join_lines(title, f"median and {interval:.0%} HDI; an accurate response costs 0, the worst 1"),
+        title=theme.join_lines(title, f"median and {interval:.0%} interval; an accurate response costs 0, the worst 1"),
         legend=[*legend, ACCURATE, CHEAPEST],
         axes=AXES_INCHES,
     )

@@ -139,7 +139,8 @@ def draw_designs(
     ends = np.array([row.support for design in rows.values() for row in design])
     low, high = float(ends.min()), float(ends.max())
     width = (high - low) or 1.0
-    ylabel = label_parameter(parameter).axis if parameter else ""
+    # A level may have the unit of the stimuli, too.
+    ylabel = label_parameter(parameter).axis.replace(STIMULUS_UNIT, unit) if parameter else ""
     per_stroke = count_per_stroke(designs)
     is_range = {row.is_range for design in rows.values() for row in design}
     notes = [f"a stroke for {'each trial' if per_stroke == 1 else f'every {per_stroke} trials'}"] if True in is_range else []

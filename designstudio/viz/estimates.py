@@ -1,10 +1,10 @@
 """Estimates of real participants as tables, in the unit of the data.
 
 Posteriors are in the actor's unit. They are brought to the unit of the data draw by draw, since a weight of effort does not
-change in proportion; means and highest-density intervals are taken after that.
+change in proportion; means and equal-tailed intervals are taken after that.
 
 A table is tidy: a row for each `subject`, `quantity` (a parameter) and `condition` (`SHARED` if all conditions share it),
-with `mean`, `hdi_low`, `hdi_high` and `is_good`. The table of a group has the same columns without `subject` and `is_good`.
+with `mean`, `low`, `high` and `is_good`. The table of a group has the same columns without `subject` and `is_good`.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
-from designstudio.fitting.reading import Scale
-from designstudio.fitting.units import name_unit
+from designstudio.metrics.intervals import INTERVAL, compute_interval
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameter_entries import list_array_entries, list_parameter_entries
 from designstudio.model.parameters import Parameter
+from designstudio.model.scale import Scale, name_unit
 from designstudio.viz.theme import QuantityLabel
 
 SHARED = ""
@@ -38,7 +37,7 @@ def label_parameters(model: BehaviorModel, unit: str, conditions: list[str]) -> 
 def estimate_subjects(
     posterior: xr.DataTree, model: BehaviorModel, scale: Scale, *, interval: float = INTERVAL
 ) -> pd.DataFrame:
-    """Means and highest-density intervals of all subjects.
+    """Means and equal-tailed intervals of all subjects.
 
     Args:
         posterior: separate or pooled fits of one cost. Subjects that were excluded from pooling have rows, without numbers.
@@ -55,7 +54,7 @@ def estimate_subjects(
     tables = []
     for parameter, condition, array in _list_entries(draws, model, scale):
         flat = array.transpose("dataset", ...).values.reshape(len(subjects), -1)
-        low, high = compute_hdi(flat, interval)
+        low, high = compute_interval(flat, interval)
         missing = np.full(len(excluded), np.nan)
         tables.append(
             pd.DataFrame(
@@ -64,8 +63,8 @@ def estimate_subjects(
                     "quantity": parameter.name,
                     "condition": condition,
                     "mean": np.append(flat.mean(1), missing),
-                    "hdi_low": np.append(low, missing),
-                    "hdi_high": np.append(high, missing),
+                    "low": np.append(low, missing),
+                    "high": np.append(high, missing),
                     "is_good": [*is_good.tolist(), *([False] * len(excluded))],
                 }
             )
@@ -74,16 +73,16 @@ def estimate_subjects(
 
 
 def estimate_group(pooled: xr.DataTree, model: BehaviorModel, scale: Scale, *, interval: float = INTERVAL) -> pd.DataFrame:
-    """Mean and highest-density interval of the median subject."""
+    """Mean and equal-tailed interval of the median subject."""
     group = pooled["group"].to_dataset()
     medians = group[[f"{parameter.name}_median" for parameter in _list_free(model)]]
     medians = medians.rename({name: str(name).removesuffix("_median") for name in medians.data_vars})
     rows = []
     for parameter, condition, array in _list_entries(medians, model, scale):
         flat = array.values.reshape(1, -1)
-        (low,), (high,) = compute_hdi(flat, interval)
+        (low,), (high,) = compute_interval(flat, interval)
         rows.append((parameter.name, condition, flat.mean(), low, high))
-    return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "hdi_low", "hdi_high"])
+    return pd.DataFrame(rows, columns=["quantity", "condition", "mean", "low", "high"])
 
 
 def _list_free(model: BehaviorModel) -> list[Parameter]:

@@ -27,7 +27,9 @@ def draw_evaluation(result: StudyResult, examples: Mapping[str, Example]) -> dic
     study = result.study
     summaries = {evaluation.design.name: evaluation.summaries for evaluation in result.evaluations}
     figures = {
-        "designs": draw_designs({design.name: design for design in study.designs}, title=study.title),
+        "designs": draw_designs(
+            {design.name: design for design in study.designs}, title=study.title, unit=study.conversion.unit
+        ),
         "recovery": draw_recovery(summaries, interval=study.interval, title="Posterior against truth"),
         "contraction": draw_contraction(summaries, title="Error against contraction"),
         "coverage": draw_coverage(summaries, interval=study.interval, title="Coverage of intervals"),

@@ -10,8 +10,8 @@ import xarray as xr
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.plan import choose_cost
 from designstudio.fitting.predict import compare_prior_means, infer_cost_function, predict_responses
-from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
+from designstudio.inference.posterior import restore_posterior
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz.cost_functions import draw_cost_functions
 from designstudio.viz.estimates import SHARED, estimate_group, estimate_subjects, label_parameters
@@ -65,12 +65,13 @@ def draw_fit(
 def draw_fit_subjects(fit: EmpiricalFit, cost: str) -> hv.Layout:
     """All subjects under one cost: pooled, with the group, if they were pooled."""
     model = fit.models[cost]
-    pooled = fit.pooled.get(cost)
-    estimates = estimate_subjects(fit.posteriors[cost] if pooled is None else pooled, model, fit.scale)
-    group = None if pooled is None else estimate_group(pooled, model, fit.scale)
+    pooled, interval = fit.pooled.get(cost), fit.request.interval
+    estimates = estimate_subjects(fit.posteriors[cost] if pooled is None else pooled, model, fit.scale, interval=interval)
+    group = None if pooled is None else estimate_group(pooled, model, fit.scale, interval=interval)
     kind = "separate fits" if pooled is None else "pooled"
     labels = label_parameters(model, fit.scale.unit, fit.conditions)
-    return draw_subjects(estimates, labels, group=group, title=f"{fit.name}: {name_cost(cost)} cost, {kind}")
+    title = f"{fit.name}: {name_cost(cost)} cost, {kind}"
+    return draw_subjects(estimates, labels, group=group, interval=interval, title=title)
 
 
 def draw_fit_shrinkage(fit: EmpiricalFit, cost: str) -> hv.Layout:

@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.posterior_summaries import INTERVAL, compute_hdi
 from designstudio.fitting.units import count_trials
+from designstudio.metrics.intervals import compute_interval
 from designstudio.model.parameter_entries import list_parameter_entries
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import label_parameters
@@ -34,7 +34,7 @@ class Marginal(NamedTuple):
         density: of the posterior.
         prior_place: where the prior's density is known.
         prior_density: of the prior.
-        low: of the interval of highest density.
+        low: of the equal-tailed interval.
         high: of the same.
     """
 
@@ -74,7 +74,7 @@ def compute_marginals(fit: EmpiricalFit, cost: str, subject: str) -> dict[str, M
         # Importance draws repeat, which bandwidths that look for several peaks take for peaks.
         grid, density, _ = array_stats.kde(own, bw="scott")
         quantiles = fit.scale.restore(np.asarray(model.priors[entry.name].quantile(shares), float), parameter)
-        low, high = compute_hdi(own)
+        low, high = compute_interval(own, fit.request.interval)
         found[entry.label(fit.conditions)] = Marginal(
             labels[entry.label()], own, grid, density, quantiles, np.gradient(shares, quantiles), float(low), float(high)
         )
@@ -92,7 +92,7 @@ def draw_fit_posterior(fit: EmpiricalFit, cost: str, subject: str) -> hv.Layout:
     return figures.arrange_panels(
         [_draw_marginal(marginal) for marginal in found.values()],
         num_columns=figures.count_columns(len(found)),
-        title=theme.join_lines(title, f"shaded: {INTERVAL:.0%} HDI", warning),
+        title=theme.join_lines(title, f"shaded: {fit.request.interval:.0%} interval", warning),
         legend=[POSTERIOR, PRIOR],
         axes=AXES_INCHES,
     )

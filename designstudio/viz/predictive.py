@@ -82,13 +82,18 @@ def draw_predictive(predicted: xr.Dataset, *, title: str = "") -> hv.Layout:
         )
         for row in rows
     ]
-    widths = [f"{levels[-1 - k] - levels[k]:.0%}" for k in range(len(levels) // 2)]
     return figures.arrange_panels(
         panels,
         num_columns=figures.count_columns(len(panels)),
-        title=theme.join_lines(title, f"bands: {' and '.join(reversed(widths))} of predicted responses"),
+        title=theme.join_lines(title, _describe_bands(predicted, levels)),
         legend=[OBSERVED, median, IDENTITY],
     )
+
+
+def _describe_bands(predicted: xr.Dataset, levels: np.ndarray) -> str:
+    widths = [f"{levels[-1 - k] - levels[k]:.0%}" for k in range(len(levels) // 2)]
+    lapses = ", lapses included" if predicted.attrs.get("has_lapses") else ""
+    return f"bands: {' and '.join(reversed(widths))} of predicted responses{lapses}"
 
 
 def _draw_condition(

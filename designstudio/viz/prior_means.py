@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from designstudio.fitting.posterior_summaries import INTERVAL
+from designstudio.metrics.intervals import INTERVAL
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import SHARED
@@ -90,7 +90,7 @@ def draw_prior_means(
     is_good = prior_means["is_good"].values
     heading = theme.join_lines(
         title,
-        f"mean and {INTERVAL:.0%} HDI of every subject"
+        f"mean and {prior_means.attrs.get('interval', INTERVAL):.0%} interval of every subject"
         if has_intervals
         else f"means of {num_subjects} subjects; their intervals are not drawn",
         theme.describe_failures(int((~is_good).sum()), is_good.size),

@@ -13,6 +13,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from designstudio.errors import UnknownNameError
+from designstudio.metrics.intervals import INTERVAL
 from designstudio.metrics.quantity.contraction import Contraction
 from designstudio.metrics.quantity.coverage import Coverage
 from designstudio.metrics.quantity.moments import SAME
@@ -21,7 +22,6 @@ from designstudio.metrics.samples import QuantitySample, keep_good, sample_quant
 from designstudio.viz import figures, theme
 from designstudio.viz.theme import BLACK, BLUE, REFERENCE_COLOR, VERMILION, QuantityLabel, Series
 
-INTERVAL = 0.94
 # Posteriors much wider than the prior are possible, and rare: they are drawn at the edge.
 LEAST_CONTRACTION = -0.5
 TRUTH = Series("truth", BLACK, dash="dashed")

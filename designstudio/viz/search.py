@@ -20,7 +20,9 @@ def draw_search(result: SearchResult) -> dict[str, hv.Layout]:
         figures["front"] = draw_front(result)
     figures |= {"importance": draw_importance(result), "parallel": draw_parallel(result)}
     if result.verification is not None and result.verification.ranked:
-        figures["designs"] = draw_designs(_name_designs(result.verification), title=result.question.title)
+        figures["designs"] = draw_designs(
+            _name_designs(result.verification), title=result.question.title, unit=result.question.conversion.unit
+        )
     return figures
 
 

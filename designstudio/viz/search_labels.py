@@ -21,6 +21,7 @@ _VARIABLES = {
     "stimuli.high": "largest stimulus",
     "stimuli.num_values": "number of stimuli",
 }
+_STIMULI = ("stimuli.low", "stimuli.high")
 _ENDS = {"_low": "lowest", "_high": "highest"}
 
 
@@ -40,7 +41,7 @@ def label_objective(objective: Objective, study: Study) -> QuantityLabel:
         # What it is of, if there is a choice, else the words that an axis has room for.
         return QuantityLabel(objective.label if objective.of else metric.label, metric.unit)
     own = {quantity.name: QuantityLabel(quantity.name, quantity.unit) for quantity in study.quantities}
-    labels = [own.get(name) or label_parameter(name, study.cost) for name in objective.of]
+    labels = [own.get(name) or _label_of_study(name, study, study.cost) for name in objective.of]
     *first, last = [label.symbol for label in labels]
     names = f"{', '.join(first)} and {last}" if first else last
     mean = f"{'geometric ' if metric.is_size else ''}mean " if first else ""
@@ -53,12 +54,27 @@ def format_direction(objective: Objective) -> str:
     return "larger is better" if objective.is_larger_better else "smaller is better"
 
 
-def name_variable(name: str) -> QuantityLabel:
-    """A parameter of a search in words, and its unit: sigma_low is the lowest σ."""
+def name_variable(name: str, study: Study | None = None) -> QuantityLabel:
+    """A parameter of a search in words, and its unit: sigma_low is the lowest σ.
+
+    Args:
+        name: of the parameter.
+        study: in whose unit it is, if that is known.
+    """
     if name in _VARIABLES:
-        return QuantityLabel(_VARIABLES[name], "min" if name == Minutes.name else NO_UNIT)
+        unit = study.unit if study is not None and name in _STIMULI else ""
+        return QuantityLabel(_VARIABLES[name], "min" if name == Minutes.name else unit or NO_UNIT)
     for suffix, word in _ENDS.items():
         if name.endswith(suffix):
-            label = label_parameter(name.removesuffix(suffix))
+            label = _label_of_study(name.removesuffix(suffix), study)
             return label._replace(symbol=f"{word} {label.symbol}")
-    return label_parameter(name)
+    return _label_of_study(name, study)
+
+
+def _label_of_study(name: str, study: Study | None, *costs: str) -> QuantityLabel:
+    """Symbol of a parameter, and its unit in a study."""
+    label = label_parameter(name, *costs)
+    if study is None:
+        return label
+    known = (*study.list_parameters(), *study.list_parameters(study.population.cost))
+    return next((label._replace(unit=parameter.unit) for parameter in known if parameter.name == name), label)

@@ -9,12 +9,12 @@ import pandas as pd
 from jaxtyping import Float
 
 from designstudio.errors import StudioError
-from designstudio.fitting.posterior_summaries import INTERVAL
+from designstudio.metrics.intervals import INTERVAL
 from designstudio.viz import figures, theme
 from designstudio.viz.estimates import SHARED
 from designstudio.viz.theme import BAND_COLOR, BLACK, BLUE, CROSS, REFERENCE_COLOR, QuantityLabel, Series
 
-COLUMNS = ("subject", "quantity", "condition", "mean", "hdi_low", "hdi_high", "is_good")
+COLUMNS = ("subject", "quantity", "condition", "mean", "low", "high", "is_good")
 FAILED = Series("no usable fit", REFERENCE_COLOR, CROSS)
 # Inches: across a panel; up of a subject at least, at most, and for each of its conditions; of all subjects, if they fit.
 PANEL_INCHES, LEAST_ROW, MOST_ROW, ROW_OF_CONDITION, ALL_ROWS = 1.5, 0.15, 0.28, 0.065, 5.0
@@ -68,7 +68,7 @@ def compute_caterpillar(estimates: pd.DataFrame) -> Caterpillar:
     rows: dict[str, list[Rows]] = {}
     for (quantity, condition), part in estimates.groupby(["quantity", "condition"], sort=False):
         good, bad = part[is_shown[part.index]], part[~is_shown[part.index]]
-        mean, low, high = (good[name].to_numpy(float) for name in ("mean", "hdi_low", "hdi_high"))
+        mean, low, high = (good[name].to_numpy(float) for name in ("mean", "low", "high"))
         places, failed = (np.array([place[str(name)] for name in side["subject"]], float) for side in (good, bad))
         rows.setdefault(str(quantity), []).append(Rows(str(condition), places, mean, low, high, failed))
     return Caterpillar(subjects, conditions, rows, list(dict.fromkeys(estimates[~is_shown]["subject"].astype(str))))
@@ -106,7 +106,7 @@ def draw_subjects(
     first = next(iter(drawn.rows))
     heading = theme.join_lines(
         title,
-        f"mean and {interval:.0%} HDI, sorted by {labels[first].symbol if first in labels else first}",
+        f"mean and {interval:.0%} interval, sorted by {labels[first].symbol if first in labels else first}",
         f"{len(drawn.failed)} of {num_subjects} subjects have no usable fit" if drawn.failed else "",
     )
     used = {rows.condition for parts in drawn.rows.values() for rows in parts}
@@ -114,7 +114,7 @@ def draw_subjects(
     # A lone look needs no explanation.
     legend = legend if len(legend) > 1 else []
     if group is not None:
-        legend.append(Series(f"median subject, with {interval:.0%} HDI", BLACK, dash="solid"))
+        legend.append(Series(f"median subject, with {interval:.0%} interval", BLACK, dash="solid"))
     if drawn.failed:
         legend.append(FAILED)
     return figures.arrange_panels(
@@ -148,7 +148,7 @@ def _draw_panel(
 ) -> hv.Overlay:
     num_subjects = len(drawn.subjects)
     ylim = (-0.6, num_subjects - 0.4)
-    group = np.empty(0) if bands is None else bands[["hdi_low", "hdi_high"]].to_numpy(float)
+    group = np.empty(0) if bands is None else bands[["low", "high"]].to_numpy(float)
     xlim = theme.pad_limits(group, *(values for row in rows for values in (row.low, row.high, row.mean)))
     # Every other row is shaded, so that the eye finds its way from the name to the last panel.
     stripes = hv.Rectangles([(xlim[0], k - 0.5, xlim[1], k + 0.5) for k in range(0, num_subjects, 2)])
@@ -158,7 +158,7 @@ def _draw_panel(
     for row, offset in zip(rows, offsets, strict=True):
         look = looks[row.condition]
         if bands is not None and row.condition in bands.index:
-            mean, low, high = (float(bands.loc[row.condition, name]) for name in ("mean", "hdi_low", "hdi_high"))
+            mean, low, high = (float(bands.loc[row.condition, name]) for name in ("mean", "low", "high"))
             band = hv.Rectangles([(low, ylim[0], high, ylim[1])])
             line = hv.Curve(([mean, mean], ylim))
             parts += [theme.style_fill(band, look.color, alpha=0.15)]

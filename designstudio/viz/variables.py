@@ -102,7 +102,7 @@ def compute_parallel(result: SearchResult) -> Parallel:
     names = list(dict.fromkeys(name for record in records for name in record.parameters))
     # The number of levels first: it decides which of the others play a role.
     names.sort(key=lambda name: name != "levels")
-    axes = [_make_axis(space, name, records) for name in names]
+    axes = [_make_axis(name_variable(name, result.question).axis, space, name, records) for name in names]
     goals = [_make_goal(result, objective, records) for objective in result.objectives]
     best = {record.number for record in result.best}
     is_best = np.array([record.number in best for record in records], bool)
@@ -154,18 +154,18 @@ def plays_role(space: Space, parameters: Mapping[str, Any], name: str) -> bool:
     return num_levels is None or float(num_levels) >= least
 
 
-def _make_axis(space: Space, name: str, records: Sequence[CandidateRecord]) -> Axis:
+def _make_axis(label: str, space: Space, name: str, records: Sequence[CandidateRecord]) -> Axis:
     """The axis of a variable: numbers by their range, choices evenly."""
     values = [r.parameters.get(name) if plays_role(space, r.parameters, name) else None for r in records]
     variable = _find_variable(space, name)
     if isinstance(variable, Range):
         place = [np.nan if v is None else (v - variable.low) / (variable.high - variable.low) for v in values]
         ticks = ((0.0, f"{variable.low:g}"), (1.0, f"{variable.high:g}"))
-        return Axis(name_variable(name).axis, np.array(place, float), ticks)
+        return Axis(label, np.array(place, float), ticks)
     options = variable.options
     heights = {option: k / (len(options) - 1) for k, option in enumerate(options)}
     place = [np.nan if v is None else heights[v] for v in values]
-    return Axis(name_variable(name).axis, np.array(place, float), tuple((h, f"{option}") for option, h in heights.items()))
+    return Axis(label, np.array(place, float), tuple((h, f"{option}") for option, h in heights.items()))
 
 
 def _find_variable(space: Space, name: str) -> Range | Choice:

@@ -56,13 +56,20 @@ def main() -> None:
     write_csv(options.out / "coverage.csv", coverage)
     write_csv(options.out / "winners.csv", winners)
     if options.out == HERE / "results":
-        readme = HERE / "README.md"
-        readme.write_text(fill(readme.read_text(encoding="utf-8")), encoding="utf-8")
+        write_readme()
+
+
+def write_readme() -> None:
+    """Put the committed tables into README."""
+    readme = HERE / "README.md"
+    readme.write_text(fill(readme.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def fill(text: str) -> str:
     """README with the committed tables."""
-    for name, rows in (("coverage", _compare_widths()), ("winners", read_csv(HERE / "results" / "winners.csv"))):
+    paths = (HERE / "results" / f"{name}.csv" for name in ("winners", "seeds"))
+    as_they_are = {path.stem: read_csv(path) for path in paths if path.exists()}
+    for name, rows in {"coverage": _compare_widths(), **as_they_are}.items():
         pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
         text = pattern.sub(lambda match, rows=rows: f"{match[1]}{as_markdown(rows)}\n{match[2]}", text)
     return text

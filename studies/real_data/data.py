@@ -51,20 +51,27 @@ def find_folder() -> Path:
     return folder
 
 
-def load(name: str) -> LoadedData:
-    """One data set, without what its authors or a robust criterion mark as gross outliers."""
+def load(name: str, *, is_filtered: bool = True) -> LoadedData:
+    """One data set, without what its authors or a robust criterion mark as gross outliers, or with all of it."""
     data_set = DATA_SETS[name]
-    return read_data(find_folder() / data_set.file, where=["keep == 1"], unit=data_set.unit)
+    where = ["keep == 1"] if is_filtered else []
+    return read_data(find_folder() / data_set.file, where=where, unit=data_set.unit)
 
 
 def fit(
-    name: str, progress: ProgressCallback | None = None, *, costs: tuple[str, ...] | None = None, pools: bool = False
+    name: str,
+    progress: ProgressCallback | None = None,
+    *,
+    costs: tuple[str, ...] | None = None,
+    pools: bool = False,
+    is_filtered: bool = True,
 ) -> EmpiricalFit:
     """All subjects under all costs, or some; found again if it was done before."""
     data_set = DATA_SETS[name]
     request = FitRequest(costs=costs or PAPER_COST_NAMES, per_condition=data_set.per_condition, pools=pools)
-    folder = RUNS / name
-    result = fit_subjects(load(name), request, name=name, folder=folder, progress=progress)
+    folder = RUNS / (name if is_filtered else f"{name}_unfiltered")
+    loaded = load(name, is_filtered=is_filtered)
+    result = fit_subjects(loaded, request, name=name, folder=folder, progress=progress)
     if costs is None:
         save_fit(result, folder)
     return result

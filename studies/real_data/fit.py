@@ -7,12 +7,15 @@ Posteriors go to runs/real_data, tables and figures to results.
 
 import argparse
 import csv
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from data import DATA_SETS, RESULTS, fit
 
 from designstudio.cli.progress import show_progress
 from designstudio.core.tables import write_csv
 from designstudio.fitting.empirical_fit import EmpiricalFit
+from designstudio.fitting.fit_verdict import list_lapses
 from designstudio.metrics.monte_carlo import Score
 from designstudio.viz.figures import save_figure
 from designstudio.viz.fits import draw_fit
@@ -32,11 +35,13 @@ def main() -> None:
         keep("failures.csv", name, [{"data set": name, **failure._asdict()} for failure in result.failures])
         keep("comparison.csv", name, compare(result))
         keep("families.csv", name, compare_families(result))
+        keep("lapses.csv", name, count_lapses(result))
+        keep("checks.csv", name, check(result))
         draw(result)
         print(count_fits(result))
 
 
-def keep(file: str, name: str, rows: list[dict[str, object]]) -> None:
+def keep(file: str, name: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Put the rows of one data set into a table, in place of those that were there."""
     path = RESULTS / file
     old = list(csv.DictReader(path.open())) if path.exists() else []
@@ -82,6 +87,35 @@ def compare(result: EmpiricalFit) -> list[dict[str, object]]:
                 "undecided": result.comparison.num_undecided,
             }
         )
+    return rows
+
+
+def count_lapses(result: EmpiricalFit) -> list[dict[str, object]]:
+    """One row a cost: trials that are more likely lapses than not, and the rate of lapses of the median subject."""
+    summary = result.summarize()["mean"].sel(parameter="lapse_rate")
+    return [
+        {
+            "data set": result.name,
+            "cost": cost,
+            "probable lapses": len(list_lapses(result, cost)),
+            "trials": int(result.trials["is_present"].values.sum()),
+            "lapse rate, median subject": f"{float(summary.sel(cost=cost).median()):.4f}",
+            "largest": f"{float(summary.sel(cost=cost).max()):.4f}",
+        }
+        for cost in result.posteriors
+    ]
+
+
+def check(result: EmpiricalFit) -> list[dict[str, object]]:
+    """One row a cost: what is seen, what its fits expect, and the posterior predictive p-value."""
+    rows = []
+    for cost in result.posteriors:
+        row: dict[str, object] = {"data set": result.name, "cost": cost}
+        for name in result.predictive["check"].values:
+            at = result.predictive.sel(cost=cost, check=name)
+            seen, expected, sd, p = (float(at[part]) for part in ("observed", "expected", "sd", "p"))
+            row[str(name)] = "-" if np.isnan(p) else f"{seen:.3f} ({expected:.3f} ± {sd:.3f}), p {p:.3f}"
+        rows.append(row)
     return rows
 
 

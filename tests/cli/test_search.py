@@ -99,7 +99,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path):
         process.kill()
         process.wait()
     assert process.returncode == 0, error
-    assert "The same command goes on where this ended" in output
+    assert "to go on, run designstudio search" in output
     assert "Traceback" not in error
     kept = json.loads((tmp_path / "study-search" / "result.json").read_text())
     finished = [candidate for candidate in kept["candidates"] if candidate["state"] in ("complete", "pruned")]

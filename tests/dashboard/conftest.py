@@ -10,7 +10,8 @@ from tests.helpers.studio import serve_studio
 def studio(tmp_path_factory):
     find_chromium()
     folder = tmp_path_factory.mktemp("studio")
-    with serve_studio(folder) as address:
+    # Nobody visits three or four levels, for which it would compile for a minute.
+    with serve_studio(folder, "--no-prewarm") as address:
         server = Studio(folder, address)
         yield server
         server.stop_jobs()

@@ -11,7 +11,7 @@ BROKEN = "subject,stimulus,response\n" + "".join(f"S1,{k + 1},{'x' if k == 7 els
 
 
 def upload(page, path):
-    page.locator("input[type=file]").last.set_input_files(path)
+    page.locator(".table-input input[type=file]").set_input_files(path)
 
 
 def write_some(path):

@@ -12,16 +12,21 @@ from designstudio.core.files import write_json
 from designstudio.dashboard.pages.fit import FitPage
 from designstudio.dashboard.parts.fit_tables import tabulate_estimates, tabulate_subjects, write_comparison, write_warnings
 from designstudio.dashboard.state.design_choice import DesignChoice
-from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice, tidy_name
-from designstudio.errors import DataError
+from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice
+from designstudio.dashboard.state.plan_choice import tidy_name
+from designstudio.errors import DataError, StudioError
 from designstudio.fitting.fit_folder import save_fit
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import request_from_dict
+from designstudio.lab.record import make_record
+from designstudio.lab.record_files import format_record
 from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.runs.jobs import FINISHED, JobStore
 from designstudio.runs.jobs.job import FIT, OUTCOME, PLAN, STUDY
 from designstudio.runs.plan import PRECISION
+from designstudio.study import Goal
 from designstudio.viz.posteriors import compute_marginals
+from tests.evaluate.make_study import TWO_LEVELS, make_study
 
 # Names of widgets will be called labels.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -89,7 +94,7 @@ def test_the_example_is_read_with_its_sidecar(page, loaded):
         assert sentence.replace("'", "&#x27;") in page.reading.object
     assert {role: widget.value for role, widget in page.columns.roles.items()} == {
         role: role for role in ("subject", "condition", "trial", "stimulus", "response")
-    }
+    } | {"group": ""}
     assert page.settings.per_condition.value == ["sigma"]
     assert not page.begin.disabled
 
@@ -115,6 +120,51 @@ def test_a_broken_table_gives_the_sentence_of_the_command_line(page, name, tmp_p
     assert page.choice.problem == str(error.value)
     assert page.begin.disabled
     assert "failed" in page.reading.object
+
+
+def test_known_values_are_numbers_or_tables(page, store):
+    page.choice.take_table("people.csv", make_table())
+    page.plan.numbers.value = "sigma_r = 0.1, beta=0.9"
+    page.choice.plan.take_known_table("noise.csv", b"condition,sigma\n0,0.1\n1,0.2\n")
+    request = page.choice.to_request()
+    assert (request.fixed["sigma_r"], request.fixed["beta"]) == (0.1, 0.9)
+    assert request.fixed["sigma"].sel(condition="1").item() == 0.2
+    # What is known is not estimated for each condition.
+    assert request.per_condition == ()
+    job = store.prepare(FIT, "people", page.choice.to_settings(), files=page.choice.list_files())
+    assert (job.folder / "known_noise.csv").is_file()
+    for text, words in (("sigma: 2", "written like sigma=0.2"), ("speed=3", "Unknown parameter &#x27;speed")):
+        page.plan.numbers.value = text
+        assert words in page._message.object
+    with pytest.raises(StudioError, match="has no column of a parameter"):
+        page.choice.plan.take_known_table("other.csv", b"condition,noise\n0,0.1\n")
+    click(page.plan.forget)
+    assert page.choice.to_request().fixed == {}
+    assert page.plan.numbers.value == ""
+
+
+def test_a_record_decides_what_is_fitted(page, store):
+    study = make_study(designs=(TWO_LEVELS,), goals=(Goal("excludes", "beta"),), seed=3)
+    record = format_record(make_record(study, TWO_LEVELS)).encode()
+    page.choice.take_table("people.csv", make_table().replace(b",0,", b",low,").replace(b",1,", b",high,"))
+    page.choice.plan.take_record(record)
+    assert "Fitted as the record" in page.plan._said.object
+    assert "stays away from 1.0" in page.plan._said.object
+    assert page.settings.costs.disabled
+    click(page.begin)
+    assert "takes sigma as measured beforehand" in page._message.object
+    page.plan.numbers.value = "sigma=0.15"
+    click(page.begin)
+    (job,) = store.list()
+    assert job.title == "people.csv: as planned"
+    assert job.settings["record"] == "record.json"
+    assert job.settings["fixed"] == {"sigma": "0.15"}
+    assert (job.folder / "record.json").read_bytes() == record
+    again = FitChoice()
+    again.take_job(job)
+    assert again.to_settings() == job.settings
+    with pytest.raises(StudioError, match="was changed after it was made"):
+        page.choice.plan.take_record(record.replace(b'"seed": 3', b'"seed": 4'))
 
 
 def test_the_command_line_itself_says_the_same(page, tmp_path, monkeypatch, capsys):

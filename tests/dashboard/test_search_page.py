@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import holoviews as hv
 import pytest
@@ -19,6 +20,7 @@ from tests.search.make_search import make_question
 
 # Panel 2 will call `name` and `button_type` otherwise.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+ELSEWHERE = "what somebody else has written"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -30,13 +32,19 @@ def question():
 
 
 @pytest.fixture(scope="module")
-def folder(question, tmp_path_factory):
+def finished(question, tmp_path_factory):
     """A finished search of six trials, with all its files."""
     at = tmp_path_factory.mktemp("search") / "run"
     result = run_search(question, at, Budget(6))
     write_search(result, at)
     (at / STUDY).write_text(format_study(question))
     return at
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    """The same among the runs of the page."""
+    return shutil.copytree(finished, tmp_path / "runs" / "run")
 
 
 @pytest.fixture
@@ -171,22 +179,33 @@ def test_a_click_beside_all_points_finds_none(folder, question):
 
 @pytest.mark.parametrize(("file", "place", "words"), [
     ("", "", "give its study file"),
-    ("study.toml", "nowhere", "There is no folder"),
-    ("missing.toml", ".", "There is no study file"),
-    ("study.toml", "empty", "holds no search"),
-    ("other.toml", ".", "holds no search for this study file"),
-    ("plain.toml", ".", "no search"),
-    ("study.toml", "sqlite:///nowhere/at-all.db", "cannot be"),
+    ("run/study.toml", "nowhere", "There is no &#x27;nowhere&#x27; in the folder of the runs"),
+    ("run/missing.toml", "run", "There is no &#x27;run/missing.toml&#x27; in the folder of the runs"),
+    ("run/study.toml", "run/empty", "holds no search"),
+    ("run/other.toml", "run", "holds no search for this study file"),
+    ("run/plain.toml", "run", "no search"),
+    ("run/study.toml", "sqlite:///made.db", "An address starts with postgresql://"),
+    ("run/study.toml", "postgresql+psycopg2:///run", "An address starts with postgresql://"),
+    ("../secret.toml", "run", "in the folder of the runs"),
+    ("/etc/hostname", "run", "in the folder of the runs"),
+    ("run/link.toml", "run", "in the folder of the runs"),
+    ("run/study.toml", "..", "in the folder of the runs"),
+    ("run/study.toml\0", "run", "in the folder of the runs"),
+    ("x" * 5000, "run", "in the folder of the runs"),
 ])  # fmt: skip
-def test_what_cannot_be_watched_is_one_sentence(page, folder, question, file, place, words, monkeypatch):
+def test_what_cannot_be_watched_is_one_sentence(page, folder, question, file, place, words, monkeypatch, tmp_path):
     monkeypatch.chdir(folder)
+    (tmp_path / "secret.toml").write_text(ELSEWHERE)
+    (folder / "link.toml").symlink_to(tmp_path / "secret.toml")
     (folder / "empty").mkdir(exist_ok=True)
     (folder / "other.toml").write_text(format_study(question.replace(seed=5)))
     (folder / "plain.toml").write_text(format_study(DesignChoice().to_study()))
     watch(page, file, place)
     assert page._message.visible
     assert words in page._message.object
+    assert ELSEWHERE not in page._message.object
     assert page.watch is None
+    assert not list(tmp_path.rglob("made.db"))
 
 
 def test_watching_reads_only_what_has_changed_and_writes_nothing(folder, question):

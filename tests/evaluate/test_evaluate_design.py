@@ -212,7 +212,7 @@ def test_errors_of_information_are_those_of_other_seeds():
     goal = Goal("narrower", "beta", width=0.15)
     found = [
         evaluate_design(make_study(goals=(goal,), seed=seed), TWO_LEVELS, fidelity="information", cache=NOWHERE)
-        for seed in range(12)
+        for seed in range(40)
     ]
     for pick in (
         lambda e: e.recovery["beta"]["rmse"],
@@ -221,8 +221,8 @@ def test_errors_of_information_are_those_of_other_seeds():
         lambda e: next(iter(e.power.values())),
     ):
         values, errors = np.array([(pick(e).value, pick(e).mcse) for e in found]).T
-        # The standard deviation of 12 numbers is itself off by a fifth.
-        assert 0.5 < values.std(ddof=1) / np.sqrt((errors**2).mean()) < 1.7
+        # The standard deviation of 40 numbers is itself off by a ninth.
+        assert 1 / 1.5 < values.std(ddof=1) / np.sqrt((errors**2).mean()) < 1.5
 
 
 def test_fitting_another_cost_than_was_simulated_has_no_truth_for_its_parameter():

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from designstudio.core.configuration import count_programs
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.model.priors import Constant, Uniform
 from designstudio.study import Analysis, Known, Population
@@ -104,3 +105,12 @@ def test_a_known_parameter_may_be_known_wrongly():
     experiment = prepare_experiment(study, TWO_LEVELS, first=0, num_datasets=2)
     np.testing.assert_allclose(experiment.fixed["sigma"].values, [[0.15, 0.3]] * 2)
     np.testing.assert_allclose(experiment.participants["sigma"].values, [[0.1, 0.2]] * 2)
+
+
+def test_other_numbers_of_data_sets_compile_nothing_new():
+    study = make_study()
+    simulate(study, TWO_LEVELS, num_datasets=3)
+    before = count_programs()
+    numbers = simulate(study, TWO_LEVELS, num_datasets=7)[1]["dataset"]
+    assert numbers.values.tolist() == list(range(7))
+    assert sum(count_programs() - before) == 0

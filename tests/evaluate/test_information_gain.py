@@ -23,15 +23,22 @@ SHORT = dataclasses.replace(
 STUDY = make_study(population=Population(follows_analysis=True))
 
 
-def log_likelihood(parameters, conditions):
-    """Log likelihood of many participants (one for each row) given trials as (sigma, log stimuli, log responses)."""
+def log_likelihood(parameters, conditions, log_broad=None):
+    """Log likelihood of many participants (one for each row) given trials as (sigma, log stimuli, log responses).
+
+    With the log density of a lapse, each trial is one with the probability that is called `lapse_rate`.
+    """
     mu_0, sigma_0, sigma_r, beta = (parameters[name][:, None] for name in NAMES)
     total = 0.0
     for sigma, x, y in conditions:
         weight = sigma_0**2 / (sigma_0**2 + sigma**2)
         mean = weight * x + (1 - weight) * np.log(mu_0) + (weight * sigma**2 - 3 * sigma_r**2) / 2 + np.log(beta)
         variance = (weight * sigma) ** 2 + sigma_r**2
-        total = total + np.sum(-((y - mean) ** 2) / (2 * variance) - np.log(2 * np.pi * variance) / 2, axis=1)
+        of_trial = -((y - mean) ** 2) / (2 * variance) - np.log(2 * np.pi * variance) / 2
+        if log_broad is not None:
+            rate = parameters["lapse_rate"][:, None]
+            of_trial = np.log((1 - rate) * np.exp(of_trial) + rate * np.exp(log_broad))
+        total = total + np.sum(of_trial, axis=1)
     return total
 
 
@@ -41,17 +48,20 @@ def average(logs):
     return logsumexp(logs) - np.log(len(logs)), weights.std() / weights.mean() / np.sqrt(len(logs))
 
 
-@pytest.fixture(scope="module")
-def nested():
+def nest(study):
     """Gains about all parameters, and about prior and cost, of every data set, with errors."""
     rng = np.random.default_rng(1955)
-    experiment = prepare_experiment(STUDY, SHORT, first=0, num_datasets=NUM_DATASETS)
-    trials = simulate_experiment(STUDY, SHORT, experiment)
-    prior = {name: experiment.fitted.priors[name].quantile(rng.uniform(size=NUM_OUTER)) for name in NAMES}
+    experiment = prepare_experiment(study, SHORT, first=0, num_datasets=NUM_DATASETS)
+    trials = simulate_experiment(study, SHORT, experiment)
+    may_lapse = study.analysis.lapses == "free"
+    names, noises = (*NAMES, *["lapse_rate"] * may_lapse), ("sigma_r", *["lapse_rate"] * may_lapse)
+    prior = {name: experiment.fitted.priors[name].quantile(rng.uniform(size=NUM_OUTER)) for name in names}
     rows = []
     for i in range(NUM_DATASETS):
         truth = {name: experiment.participants[name].values[i : i + 1] for name in NAMES}
+        truth["lapse_rate"] = np.array([study.population.lapse_rate])
         one = trials.isel(dataset=i)
+        log_broad = -np.log(np.ptp(np.log(one["response"].values))) if may_lapse else None
         conditions = [
             (
                 condition.levels["sigma"],
@@ -59,24 +69,44 @@ def nested():
             )
             for k, condition in enumerate(SHORT.conditions)
         ]
-        evidence, error = average(log_likelihood(prior, conditions))
-        inner = {name: np.repeat(truth[name], NUM_INNER) for name in NAMES} | {"sigma_r": prior["sigma_r"][:NUM_INNER]}
-        of_pair, inner_error = average(log_likelihood(inner, conditions))
-        gain = log_likelihood(truth, conditions)[0] - evidence
+        evidence, error = average(log_likelihood(prior, conditions, log_broad))
+        inner = {name: np.repeat(truth[name], NUM_INNER) for name in NAMES}
+        inner |= {name: prior[name][:NUM_INNER] for name in noises}
+        of_pair, inner_error = average(log_likelihood(inner, conditions, log_broad))
+        gain = log_likelihood(truth, conditions, log_broad)[0] - evidence
         rows.append((gain, error, of_pair - evidence, np.hypot(error, inner_error)))
     return np.array(rows).T
 
 
-@pytest.mark.parametrize("fidelity", ["information", "importance", "nuts"])
-def test_gains_are_those_of_nested_monte_carlo(nested, fidelity):
+def compare(study, fidelity, nested):
+    """Gains of a fidelity are those of nested Monte Carlo."""
     gain, error, of_pair, pair_error = nested
     assert np.median(error) < 0.1
-    found = summarize_datasets(STUDY, SHORT, fidelity, first=0, num_datasets=NUM_DATASETS)["information_gain"]
+    found = summarize_datasets(study, SHORT, fidelity, first=0, num_datasets=NUM_DATASETS)["information_gain"]
     # The noise of a few hundred weighted draws, on top of that of nested Monte Carlo.
     for part, expected, spread in (("all", gain, error), ("prior_cost", of_pair, pair_error)):
         difference = found.sel(part=part).values - expected
         assert (np.abs(difference) < 4 * np.hypot(spread, 0.15)).all()
         assert abs(difference.mean()) < 4 * np.hypot(np.sqrt((spread**2).mean()), 0.15) / np.sqrt(NUM_DATASETS)
+
+
+@pytest.fixture(scope="module")
+def nested():
+    return nest(STUDY)
+
+
+@pytest.mark.parametrize("fidelity", ["information", "importance", "nuts"])
+def test_gains_are_those_of_nested_monte_carlo(nested, fidelity):
+    compare(STUDY, fidelity, nested)
+
+
+@pytest.mark.parametrize("lapse_rate", [0.0, 0.1])
+def test_gains_with_room_for_lapses_are_those_of_nested_monte_carlo(lapse_rate):
+    study = STUDY.replace(
+        population=STUDY.population.replace(lapse_rate=lapse_rate),
+        analysis=dataclasses.replace(STUDY.analysis, lapses="free"),
+    )
+    compare(study, "information", nest(study))
 
 
 def test_prior_and_cost_gain_less_than_all_parameters():
@@ -90,6 +120,7 @@ def test_prior_and_cost_gain_less_than_all_parameters():
     [
         {"population": make_study().population.replace(lapse_rate=0.1)},
         {"analysis": Analysis(known={"sigma": Known(factor=1.5)})},
+        {"analysis": Analysis(known={"sigma": Known()}, lapses=0.05)},
     ],
 )
 def test_without_a_true_likelihood_there_is_no_gain_and_searches_go_by_volume(changes):

@@ -5,6 +5,7 @@ import pytest
 
 from designstudio.errors import StudioError
 from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.preview import _find_quantile
 from designstudio.study import Analysis, Known, read_study, write_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
@@ -33,8 +34,23 @@ def test_the_lapse_rate_belongs_to_the_analysis_and_is_not_scored(evaluations):
     assert list(evaluations["free"].recovery) == list(evaluations["off"].recovery)
 
 
-def test_information_gains_are_not_given_where_they_are_not_defined(evaluations):
-    assert np.isnan(evaluations["free"].summaries["information_gain"].values).all()
+def test_information_gains_are_given_where_the_analysis_has_room_for_lapses(evaluations):
+    gain = evaluations["free"].identifiability.information_gain
+    assert 0 < gain["prior_cost"].value < gain["all"].value
+    assert np.isnan(evaluations["off"].summaries["information_gain"].values).all()
+
+
+@pytest.mark.parametrize("lapse_rate", [0.0, 0.02, 0.4])
+def test_bands_of_previews_hold_as_many_responses_as_they_say(lapse_rate):
+    mean, sd, ends = np.array([[-0.5, 0.7]]), np.array([[0.1, 0.3]]), np.array([-1.0, 2.0])
+    rng = np.random.default_rng(3)
+    responses = mean + sd * rng.standard_normal((400_000, 1, 2))
+    lapses = rng.uniform(*ends, size=responses.shape)
+    responses = np.where(rng.random(responses.shape) < lapse_rate, lapses, responses)
+    for probability in (0.03, 0.5, 0.97):
+        found = _find_quantile(probability, mean, sd, lapse_rate, ends)
+        # Three errors of a share of 400,000.
+        np.testing.assert_allclose((responses < found).mean(axis=0), probability, atol=3 * 0.5 / np.sqrt(400_000))
 
 
 def test_a_study_file_says_what_is_done_about_lapses(tmp_path):

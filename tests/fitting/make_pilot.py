@@ -4,12 +4,13 @@ import numpy as np
 
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.fitting.empirical_fit import EmpiricalFit
-from designstudio.fitting.reading import LoadReport, Scale
+from designstudio.fitting.reading import LoadReport
 from designstudio.fitting.request import FitRequest
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Interval, LogNormal
+from designstudio.model.scale import Scale
 from designstudio.study import Analysis, Known, Population, Study
 from designstudio.study.design import Condition, Design, Stimuli
 

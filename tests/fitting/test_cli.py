@@ -2,18 +2,25 @@
 
 import dataclasses
 import json
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from designstudio.cli.fixed_values import read_fixed
+from designstudio.cli.print_fit import print_fit
 from designstudio.errors import StudioError
 from designstudio.fitting import fit_subjects
+from designstudio.fitting.estimates import tabulate_estimates
 from designstudio.fitting.fit_folder import load_fit
+from designstudio.fitting.fit_verdict import find_best
+from designstudio.fitting.fixed_values import read_fixed
 from designstudio.fitting.reading import example_path
-from designstudio.runs.fit import run_fit
+from designstudio.fitting.request import request_as_dict, request_from_dict
+from designstudio.inference.hierarchical import PoolingSettings
+from designstudio.runs.fit import _write_command, run_fit
 from designstudio.viz import fits
 
 QUICK = ("--draws", "500")
@@ -70,6 +77,40 @@ def test_the_group_is_shown_if_subjects_are_pooled(tmp_path, pooled_fit, folder,
     assert result.exit_code == 0, result.output
     assert "Group under the quadratic_effort cost" in result.output
     assert "sigma[blurred]" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ([], PoolingSettings()),
+        (["1"], PoolingSettings(spread_share=1.0)),
+        (["0.25", "sigma_r=1", "beta=2"], PoolingSettings(spread_share=0.25, spread_shares={"sigma_r": 1.0, "beta": 2.0})),
+    ],
+)
+def test_how_much_people_may_differ_can_be_said_and_stands_in_the_command(options, settings, monkeypatch):
+    asked = []
+
+    def stop(request, **_):
+        asked.append(request)
+        raise StudioError("asked")
+
+    monkeypatch.setattr("designstudio.runs.fit.run_fit", stop)
+    given = [part for text in options for part in ("--group-spread", text)]
+    assert str(invoke("example", "--costs", "quadratic_effort", "--pool", *given).exception) == "asked"
+    (request,) = asked
+    assert request.fit.pooling == settings
+    command = _write_command(request.fit, request, {}, Path())
+    assert command[command.index("--pool") + 1 : command.index("--draw")] == given
+    assert request_from_dict(json.loads(json.dumps(request_as_dict(request.fit)))).pooling == settings
+
+
+def test_group_spreads_that_mean_nothing_are_refused():
+    for given, words in (
+        (["--group-spread", "1"], "give --pool, too"),
+        (["--pool", "--group-spread", "wide"], "is written like 0.5 or sigma_r=1"),
+        (["--pool", "--group-spread", "1", "--group-spread", "2"], "twice"),
+    ):
+        assert words in str(invoke("example", *given).exception)
 
 
 def test_conditions_with_other_stimuli_get_a_hint(tmp_path, monkeypatch):
@@ -145,16 +186,16 @@ def test_a_table_without_responses_is_refused(tmp_path):
 def test_known_values_are_read_from_a_table(tmp_path):
     path = tmp_path / "measured.csv"
     path.write_text("participant,condition,sigma\nS01,clear,0.1\nS01,blurred,0.3\nS02,clear,0.2\n")
-    found = read_fixed([f"sigma={path}", "sigma_r=0.1"])
+    found = read_fixed({"sigma": path, "sigma_r": "0.1"})
     assert found["sigma_r"] == 0.1
     assert float(found["sigma"].sel(subject="S01", condition="blurred")) == 0.3
     assert found["sigma"].isnull().sum() == 1
     path.write_text("subject,sigma\nS01,0.1\nS01,0.3\n")
     with pytest.raises(StudioError, match=r"line 3.*'S01' has a value already"):
-        read_fixed([f"sigma={path}"])
+        read_fixed({"sigma": path})
     path.write_text("subject,noise\nS01,0.1\nS02,0.3\n")
     with pytest.raises(StudioError, match="no column 'sigma'"):
-        read_fixed([f"sigma={path}"])
+        read_fixed({"sigma": path})
 
 
 def test_a_subject_without_a_known_value_is_named(tmp_path):
@@ -162,3 +203,18 @@ def test_a_subject_without_a_known_value_is_named(tmp_path):
     path.write_text("subject,sigma\n" + "\n".join(f"S{i:02d},0.1" for i in range(1, 12)))
     result = invoke("example", "--costs", "quadratic", "--fixed", f"sigma={path}")
     assert "no fixed sigma for subject 'S12'" in str(result.exception)
+
+
+def test_estimates_are_whole_in_a_narrow_terminal(fit, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_fit(fit)
+    lines = capsys.readouterr().out.split("\n")
+    assert all(len(line) <= 80 for line in lines if "│" not in line and not line.startswith(("•", "Failed", "The ")))
+    printed = "\n".join(lines)
+    found = tabulate_estimates(fit, find_best(fit))
+    assert "(continued)" in printed
+    for head in found.columns:
+        assert re.search(rf"\b{re.escape(head.split()[0])}", printed), head
+    for row in found.rows:
+        for line in "\n".join(row[1:]).split("\n"):
+            assert re.search(rf"(^| ){re.escape(line)}( |$)", printed, re.MULTILINE), line

@@ -9,12 +9,13 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.fitting.fit_folder import load_fit, save_fit
-from designstudio.fitting.reading import Scale, example_path
+from designstudio.fitting.reading import example_path
 from designstudio.fitting.request import FitRequest, request_as_dict, request_from_dict
 from designstudio.model.priors import HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.scale import Scale
 from tests.conftest import EXAMPLE_COSTS
 
-STATISTICS = {"mean", "sd", "hdi_low", "hdi_high"}
+STATISTICS = {"mean", "sd", "low", "high"}
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +71,16 @@ def test_requests_come_back():
         on_data_scale=True,
         pools=True,
         seed=9,
+        interval=0.8,
+        own_priors={"linex": {"sigma": Uniform(0.1, 0.2)}},
+        is_exact=True,
     )
     again = request_from_dict(json.loads(json.dumps(request_as_dict(request), allow_nan=False)))
     xr.testing.assert_identical(again.fixed["sigma"], sigma)
     assert again.fixed["sigma_r"] == 0.1
     assert again.priors == request.priors
     assert again.settings == request.settings
+    assert (again.interval, again.own_priors, again.is_exact) == (0.8, request.own_priors, True)
     assert (again.costs, again.per_condition, again.on_data_scale, again.pools, again.seed) == (
         request.costs,
         request.per_condition,
@@ -90,6 +95,7 @@ def test_the_record_has_the_agreed_form(saved):
     assert set(record) == {
         "name",
         "unit",
+        "interval",
         "subjects",
         "comparison",
         "group",
@@ -105,6 +111,7 @@ def test_the_record_has_the_agreed_form(saved):
         "versions",
     }
     assert (record["name"], record["unit"]) == ("example", "N")
+    assert record["interval"] == {"probability": 0.94, "kind": "equal-tailed"}
     assert len(record["subjects"]) == 12
     entry = record["subjects"]["S01"]["quadratic_effort"]
     assert set(entry["parameters"]) == {

@@ -10,13 +10,14 @@ import xarray as xr
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting import fit_subjects as module
 from designstudio.fitting.fit_subjects import fit_subjects
-from designstudio.fitting.reading import Scale
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import convert_prior
+from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import get_cost
 from designstudio.model.perception.lognormal import MU_0, SIGMA_0
 from designstudio.model.priors import Constant, HalfNormal, Interval, LogNormal, Uniform
+from designstudio.model.scale import Scale
 from tests.conftest import EXAMPLE_COSTS
 
 QUICK = FitSettings(num_draws=500)
@@ -35,7 +36,7 @@ def test_the_truth_of_the_example_lies_in_the_intervals(fit, truth):
     for name in [name for name in found["parameter"].values if name != "lapse_rate"]:
         true = truth[columns.get(name, name)]
         row = found.sel(parameter=name)
-        inside.append((row["hdi_low"].values <= true) & (true <= row["hdi_high"].values))
+        inside.append((row["low"].values <= true) & (true <= row["high"].values))
     # 94 % of 72 intervals are 68; subjects and parameters are nearly independent.
     assert np.mean(inside) > 0.85
 
@@ -54,7 +55,7 @@ def test_intervals_hold_94_percent_of_the_draws_in_the_unit_of_the_data(fit):
     mu_0 = 10 * fit.posteriors["quadratic"]["posterior"]["mu_0"].values.astype(float).reshape(12, -1)
     row = found.sel(cost="quadratic", parameter="mu_0")
     np.testing.assert_allclose(row["mean"], mu_0.mean(axis=1), rtol=1e-6)
-    is_in = (mu_0 >= row["hdi_low"].values[:, None]) & (mu_0 <= row["hdi_high"].values[:, None])
+    is_in = (mu_0 >= row["low"].values[:, None]) & (mu_0 <= row["high"].values[:, None])
     np.testing.assert_allclose(is_in.mean(axis=1), 0.94, atol=0.01)
     assert np.isnan(found["mean"].sel(cost="quadratic", parameter="beta")).all()
 
@@ -67,7 +68,7 @@ def test_every_unit_gives_the_same_answer(loaded, fit, request_of_two):
     other = fit_subjects(dataclasses.replace(loaded, trials=trials), request)
     assert other.scale.factor == 1000 * fit.scale.factor
     found, expected = (each.summarize().sel(cost="quadratic_effort") for each in (other, fit))
-    for statistic in ("mean", "sd", "hdi_low", "hdi_high"):
+    for statistic in ("mean", "sd", "low", "high"):
         for name in expected["parameter"].values:
             factor = 1000 if name == "mu_0" else 1
             np.testing.assert_allclose(
@@ -158,7 +159,7 @@ def test_pooling_names_the_median_subject_in_the_unit_of_the_data(pooled_fit, tr
     group = pooled_fit.as_dict()["group"]["quadratic_effort"]
     for name, true in (("mu_0", truth["mu_0"]), ("sigma[clear]", truth["sigma_clear"]), ("beta", truth["beta"])):
         median = group[name]["median"]
-        assert median["hdi_low"] < np.median(true) < median["hdi_high"]
+        assert median["low"] < np.median(true) < median["high"]
         assert group[name]["spread"]["mean"] > 0
 
 
@@ -194,6 +195,7 @@ def test_progress_names_the_cost_and_ends_with_all_subjects(loaded):
         ({"seed": -1}, "0 or more"),
         ({"fixed": {"sigma": xr.DataArray([0.1], coords={"subject": ["S01"]}, dims="subject")}}, "subject 'S02'"),
         ({"fixed": {"sigma": xr.DataArray([0.1, 0.2], dims="subject")}}, "no labels"),
+        ({"pooling": PoolingSettings(spread_shares={"sigma_1": 1.0})}, "Unknown parameter 'sigma_1'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_fitted(loaded, tmp_path, monkeypatch, change, words):

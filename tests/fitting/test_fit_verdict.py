@@ -10,6 +10,7 @@ from designstudio.fitting.comparison import is_total_decided
 from designstudio.fitting.estimates import list_estimates, tabulate_estimates
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.fit_verdict import list_lapses
+from designstudio.fitting.predict import predict_responses
 from designstudio.fitting.predictive_checks import CHECKS, check_predictions
 from tests.fitting.make_posteriors import make_posteriors
 
@@ -36,6 +37,27 @@ def test_wild_trials_are_named_as_lapses(wild):
     assert sum(lapse.trial % 20 != 8 for lapse in found) <= 10
     assert any("more likely lapses than not" in sentence for sentence in wild.verdict)
     assert wild.as_dict()["lapses"]["quadratic_effort"][0]["probability"] > 0.9
+
+
+def test_bands_are_those_of_responses_and_lapses(fit, wild):
+    clean, dirty = (predict_responses(one, "quadratic_effort", "S03") for one in (fit, wild))
+    assert dirty.attrs["has_lapses"]
+    widest = [one["response"].sel(probability=0.97).values for one in (clean, dirty)]
+    # One response in twenty may lie anywhere between the least and the greatest; half of all lie where they did.
+    assert (widest[1] > 0.9 * widest[0]).all()
+    assert (widest[1][:, 0] > 1.5 * widest[0][:, 0]).all()
+    middle = [one["response"].sel(probability=0.5).values for one in (clean, dirty)]
+    np.testing.assert_allclose(middle[1], middle[0], rtol=0.1)
+    inside = []
+    for k in range(2):
+        is_in = dirty["condition_index"].values == k
+        x, y = (np.log(dirty[name].values[is_in]) for name in ("stimulus_shown", "response_given"))
+        ends = (np.log(dirty["response"].values[k, :, at]) for at in (0, -1))
+        low, high = (np.interp(x, np.log(dirty["stimulus"].values), end) for end in ends)
+        inside.append(np.mean((y > low) & (y < high)))
+    np.testing.assert_allclose(inside, dirty["share_inside"], atol=0.04)
+    # Responses ten times too large are unlikely, not impossible: that of the greatest of a hundred is not 1 - 1e-9.
+    assert np.sort(dirty["pit"].values)[-2] < 1 - 1e-4
 
 
 def test_simulated_actors_pass_the_checks_of_their_own_cost(fit):

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from designstudio.fitting.group_moments import SMALLEST_SPREAD, Group, estimate_group, match_prior
-from designstudio.fitting.pilot import describe_pilot, describe_space
+from designstudio.fitting.pilot import count_odd_stimuli, describe_pilot, describe_space
 from designstudio.fitting.population_summary import summarize_population
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
@@ -103,6 +103,18 @@ def lay_out_trials(*stimuli):
     return make_trials(shown, shown, condition_index=index)
 
 
+@pytest.mark.parametrize("odd", [[410.0, 555.0, 1190.0], np.linspace(300.0, 1300.0, 14)])
+def test_a_trial_in_a_hundred_with_another_stimulus_makes_no_range_of_a_list(odd):
+    listed = np.repeat([400.0, 800.0, 1200.0], 500)
+    trials = lay_out_trials(np.concatenate([listed, odd]))
+    pilot = describe_pilot(trials, {}, {})
+    assert pilot.stimuli == Stimuli("list", values=(400.0, 800.0, 1200.0))
+    assert count_odd_stimuli(trials, pilot) == len(odd)
+    # One in twenty is no mistake.
+    often = lay_out_trials(np.concatenate([listed, np.repeat(odd, 8)]))
+    assert describe_pilot(often, {}, {}).stimuli.support == (min(*odd, 400.0), max(*odd, 1200.0))
+
+
 def test_few_stimuli_are_a_list_and_many_a_range():
     rng = np.random.default_rng(5)
     grid = np.repeat([0.5, 1.0, 1.5], 20)
@@ -139,3 +151,13 @@ def test_levels_of_a_search_stay_where_actors_are_trained():
     shown = np.repeat([1.0, 2.0], 10)
     design = describe_pilot(lay_out_trials(shown), {}, {})
     assert describe_space(design, [0.0075, 0.8], shown).level == Range(0.005, 1.0)
+
+
+def test_a_condition_without_trials_is_no_part_of_what_was_run():
+    shown, index = [[1.0, 2.0, 1.5, 3.0]], [[0, 0, 2, 2]]
+    trials = make_trials(shown, shown, condition_index=index, conditions=["a", "b", "c"])
+    pilot = describe_pilot(trials, {"sigma": [0.1, 0.2, 0.3]}, {})
+    assert [(condition.name, condition.num_trials, condition.levels["sigma"]) for condition in pilot.conditions] == [
+        ("a", 2, 0.1),
+        ("c", 2, 0.3),
+    ]

@@ -65,7 +65,7 @@ def test_prior_means_are_those_of_the_summary(fit):
     found = compare_prior_means(fit)
     summary = fit.summarize().sel(parameter="mu_0")
     np.testing.assert_allclose(found["mean"], summary["mean"])
-    np.testing.assert_allclose(found["low"], summary["hdi_low"])
+    np.testing.assert_allclose(found["low"], summary["low"])
     assert found["mean"].dims == ("subject", "cost")
     assert found["is_good"].values.all()
     assert found.attrs["units"] == "N"

@@ -13,15 +13,14 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def serve_studio(folder: Path) -> Iterator[str]:
-    """The address of a studio whose runs and whose `server.log` lie in a folder.
+def serve_studio(folder: Path, *options: str) -> Iterator[str]:
+    """The address of a studio whose runs and whose `server.log` lie in a folder; options are those of the command.
 
     Raises:
         StudioError: if it does not start.
     """
-    process = OwnProcess(
-        "designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs"), log=folder / "server.log"
-    )
+    command = ("designstudio", "app", "--port", "0", "--no-browser", "--runs", str(folder / "runs"), *options)
+    process = OwnProcess(*command, log=folder / "server.log")
     try:
         deadline = time.monotonic() + PATIENCE
         while (found := re.search(r"http://[\d.]+:\d+", process.read_log())) is None:

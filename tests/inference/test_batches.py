@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from designstudio.inference import batches
-from designstudio.inference.batches import _in_chunks, choose_batch_size
+from designstudio.inference.batches import in_chunks, choose_batch_size
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
@@ -19,7 +19,7 @@ NUM, SIZE = 12, 4
 
 
 def run(is_wanted, values):
-    return _in_chunks(jax.vmap(lambda value: value**2), SIZE, is_wanted, (values,))
+    return in_chunks(jax.vmap(lambda value: value**2), SIZE, is_wanted, (values,))
 
 
 @pytest.fixture

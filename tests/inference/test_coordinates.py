@@ -58,6 +58,8 @@ MODELS = {
     "a cost that is no power law": lambda: BehaviorModel(
         load_actor("inverted_gaussian"), num_conditions=2, per_condition=["sigma"]
     ),
+    "a cost that bends": lambda: BehaviorModel(load_actor("absolute_effort"), num_conditions=2, per_condition=["sigma"]),
+    "a cost that bends, sigma fixed": lambda: BehaviorModel(load_actor("absolute_effort"), fixed=["sigma"]),
 }
 # One residual variance is shared between perception and movement.
 TRADING = (

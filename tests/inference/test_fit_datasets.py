@@ -1,6 +1,7 @@
 """Fitting many data sets: same results whatever else is fitted, nothing dropped, nothing compiled twice."""
 
 import dataclasses
+import itertools
 import json
 import os
 import subprocess
@@ -12,10 +13,11 @@ import numpy as np
 import pytest
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.inference.batches import run_nuts
+from designstudio.inference.correction import predict_correction
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.posterior import count_failures, load_posterior, save_posterior
 from designstudio.inference.settings import FitSettings
-from designstudio.inference.stages import predict_correction
 from designstudio.model.actors import ExactActor, load_actor
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.model import BehaviorModel
@@ -107,6 +109,33 @@ def test_nuts_and_importance_sampling_agree_even_where_walls_cut_a_confounded_po
         assert float((b.std(("chain", "draw")) / sd).mean()) == pytest.approx(1.0, abs=0.02)
 
 
+def test_chains_that_are_not_good_enough_go_on_from_where_they_are(monkeypatch):
+    # In the shapes of the test above, so that nothing is compiled for it.
+    model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=("sigma",))
+    people, trials = simulate(model, 3, 90)
+    runs = []
+
+    def record(model, observations, start, keys, settings, *, is_wanted):
+        found = run_nuts(model, observations, start, keys, settings, is_wanted=is_wanted)
+        runs.append((start.start, found, is_wanted))
+        return found
+
+    monkeypatch.setattr("designstudio.inference.stages.run_nuts", record)
+    impossible = FitSettings(method="nuts", num_draws=500, batch_size=40, keeps_log_likelihood=False, min_ess=1e9)
+    posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=impossible)
+    assert not posterior["diagnostics"]["is_good"].values.any()
+    # Once; as long again; and three times more.
+    assert len(runs) == 5
+    for (_, before, is_wanted), (start, _, _) in itertools.pairwise(runs):
+        np.testing.assert_array_equal(np.asarray(start.y)[is_wanted], np.asarray(before.chains.last)[is_wanted])
+        for given, known in zip(start.whitening, before.chains.whitening, strict=True):
+            np.testing.assert_array_equal(np.asarray(given)[is_wanted], np.asarray(known)[is_wanted])
+    # Every fourth draw of the last four runs, in whatever order devices have the data sets.
+    kept = [np.asarray(found.values["beta"])[is_wanted] for _, found, is_wanted in runs[1:]]
+    kept = np.concatenate(kept, axis=2)[:, :, ::4]
+    assert sorted(kept[:, 0, 0]) == sorted(posterior["posterior"]["beta"].values[:, 0, 0])
+
+
 def test_draws_of_the_fast_rule_are_brought_to_the_careful_one():
     model = BehaviorModel(load_actor("absolute_effort"), fixed=("sigma",))
     people, trials = simulate(model, 4)
@@ -147,7 +176,7 @@ def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
     def wild(model, fast, careful, values, *, chunk_size, is_wanted=None):
         return 30 * jax.random.normal(jax.random.key(0), values["beta"].shape)
 
-    monkeypatch.setattr("designstudio.inference.stages.compute_correction", wild)
+    monkeypatch.setattr("designstudio.inference.correction.compute_correction", wild)
     posterior = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)
     assert not posterior["diagnostics"]["is_good"].values.any()
     assert "fast likelihood is off by" in str(posterior["diagnostics"]["reason"].values[0])

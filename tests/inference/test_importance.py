@@ -238,7 +238,7 @@ def test_bad_chains_are_judged_in_words():
     assert explain_chains(check, has_jumps, FitSettings()) == [
         "R-hat 1.300 of sigma_0 is above 1.01",
         "50 effective draws are fewer than 400",
-        "30 effective draws of a tail are fewer than 200",
+        "30 effective draws of a tail are fewer than 400",
         "2.4% of the trajectories diverge, more than 1%",
         "E-BFMI 0.10 is below 0.2: momenta do not explore the energy",
         "",

@@ -13,8 +13,10 @@ from designstudio.inference.diagnostics import compute_ess
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical import PoolingSettings, compute_shrinkage, pool_subjects
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior, choose_hyperprior, list_entries
+from designstudio.inference.hierarchical.many_groups import sample_many_groups
 from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
 from designstudio.inference.hierarchical.pool import check_group, check_subjects
+from designstudio.inference.hierarchical.pool_many import make_particles
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.inference.scales import Scale
@@ -126,14 +128,16 @@ def test_a_scale_goes_there_and_back_and_keeps_the_prior(prior):
 
 def test_a_normal_group_is_what_integration_says():
     rng = np.random.default_rng(0)
-    num, num_places = 12, 4000
+    num, num_places = 12, 2600
     sds = rng.uniform(0.2, 0.8, num)
     means = 0.5 + 0.4 * rng.normal(size=num) + sds * rng.normal(size=num)
     # Particles from twice as wide a normal as the likelihood, weighted; quantiles leave luck out.
     quantiles = 2 * stats.norm.ppf((np.arange(num_places) + 0.5) / num_places)
     points = (means[:, None] + sds[:, None] * quantiles)[..., None]
     log_weight = np.tile(-(quantiles**2) / 2 + (quantiles / 2) ** 2 / 2, (num, 1))
-    particles = Particles(points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool))
+    particles = Particles(
+        points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool), np.ones((num, 1), np.float32)
+    )
     hyperprior = Hyperprior(*(np.full(1, value, np.float32) for value in (0.0, 2.0, 1.0)))
     affine = Affine(*(np.full(1, value, np.float32) for value in (0.5, np.log(0.4), 0.3, 0.5)))
     mixture = start_mixture(2, 3)
@@ -183,7 +187,7 @@ def test_known_groups_are_recovered_and_subjects_with_few_trials_gain_most(poste
 
 def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
     entries = list_entries(model)
-    rows = np.transpose(choose_hyperprior(entries, 0.5)).tolist()
+    rows = np.transpose(choose_hyperprior(entries, PoolingSettings())).tolist()
     hyperprior = {entry.name: row for entry, row in zip(entries, rows, strict=True)}
     supports = {name: (prior.support.low, prior.support.high) for name, prior in model.priors.items()}
     observations = pack_trials(trials.isel(dataset=slice(0, NUM_SUBJECTS)), model, {"sigma": LEVELS})
@@ -203,6 +207,34 @@ def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
             tolerance = theirs.std() * (4 / np.sqrt(num_effective) + 0.1)
             assert abs(ours.mean() - theirs.mean()) < tolerance
             assert ours.std() == pytest.approx(theirs.std(), rel=0.2)
+
+
+def test_many_groups_at_once_are_what_pooling_makes_of_one_and_cover_the_truth(posterior, pooled, model, trials, truth):
+    groups = np.arange(NUM_GROUPS * NUM_SUBJECTS).reshape(NUM_GROUPS, NUM_SUBJECTS)
+    hyperprior = choose_hyperprior(list_entries(model), PoolingSettings())
+    particles = make_particles(model, trials, {"sigma": LEVELS}, posterior, groups, hyperprior, seed=1)
+    found = sample_many_groups(particles, hyperprior, np.arange(NUM_GROUPS), seed=1)
+    assert found.is_good.all()
+    assert (found.support > 20).all()
+    is_covered = []
+    for k, (name, prior) in enumerate(model.priors.items()):
+        scale = Scale(prior.support)
+        pairs = [
+            (found.group.location[0, :, k], scale.forward(pooled["group"][f"{name}_median"].values)),
+            (found.group.spread[0, :, k], pooled["group"][f"{name}_spread"].values),
+        ]
+        for ours, theirs in pairs:
+            # Both with errors of their own, most of it from some hundred effective draws.
+            assert abs(ours.mean() - theirs.mean()) < 0.3 * theirs.std()
+            assert ours.std() == pytest.approx(theirs.std(), rel=0.25)
+        for true, draws in (
+            (scale.forward(truth[name]["median"]), found.group.location),
+            (truth[name]["spread"], found.group.spread),
+        ):
+            low, high = np.quantile(draws[..., k], [0.03, 0.97], axis=1)
+            is_covered += list((low <= true) & (true <= high))
+    low, high = stats.binom.ppf([1e-3, 1 - 1e-3], len(is_covered), 0.94)
+    assert low <= sum(is_covered) <= high
 
 
 def test_shrinkage_is_the_share_of_the_variance_that_the_group_removes(group, pooled):
@@ -262,6 +294,18 @@ def test_each_condition_has_a_group_of_its_own_even_if_some_subjects_lack_it(gro
     sd = np.log(pooled["posterior"]["sigma"].isel(condition=1)).std(DRAWS)
     assert float(sd[:2].min()) > float(sd[2:].median())
     assert "sigma[1]" in compute_shrinkage(posterior, pooled)["quantity"].values
+
+
+def test_the_prior_of_differences_between_people_is_what_was_asked_for(model):
+    entries = list_entries(model)
+    usual = choose_hyperprior(entries, PoolingSettings())
+    chosen = choose_hyperprior(entries, PoolingSettings(spread_share=1.0, spread_shares={"sigma_r": 0.1}))
+    factor = np.array([0.2 if entry.name == "sigma_r" else 2.0 for entry in entries])
+    np.testing.assert_allclose(chosen.spread, factor * usual.spread, rtol=1e-6)
+    np.testing.assert_array_equal(chosen.scale, usual.scale)
+    for wrong in ({"spread_share": 0.0}, {"spread_shares": {"sigma_r": np.inf}}):
+        with pytest.raises(StudioError, match="must be a number above 0"):
+            PoolingSettings(**wrong)
 
 
 def test_a_group_can_be_trusted_and_kept(pooled, tmp_path):

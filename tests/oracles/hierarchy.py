@@ -32,6 +32,31 @@ def integrate_normal_group(means, sds, centre, scale, spread_scale):
     return moments(location), moments(spread), np.array(subjects)
 
 
+def integrate_normal_slope(means, sds, covariate, centre, scale, spread_scale):
+    """Normal subjects whose group depends on a covariate: intercept and slope, by integration over the spread alone.
+
+    Given the spread, intercept and slope are normal: ordinary conjugate algebra.
+
+    Returns:
+        Mean and standard deviation of the intercept, and of the slope.
+    """
+    x = np.stack([np.ones_like(covariate), covariate], axis=1)
+    spreads, log_weights, moments, variances = np.linspace(1e-3, 4 * spread_scale, 2000), [], [], []
+    for spread in spreads:
+        covariance = scale**2 * x @ x.T + np.diag(spread**2 + sds**2)
+        log_weights.append(
+            stats.multivariate_normal.logpdf(means, x @ np.full(2, centre), covariance) - spread**2 / (2 * spread_scale**2)
+        )
+        precision = np.eye(2) / scale**2 + x.T @ (x / (spread**2 + sds**2)[:, None])
+        inverse = np.linalg.inv(precision)
+        moments.append(inverse @ (centre / scale**2 + x.T @ (means / (spread**2 + sds**2))))
+        variances.append(np.diag(inverse))
+    weights, moments = special.softmax(log_weights), np.array(moments)
+    mean = weights @ moments
+    sd = np.sqrt(weights @ (np.array(variances) + (moments - mean) ** 2))
+    return list(zip(mean, sd, strict=True))
+
+
 def sample_group(model, observations, supports, hyperprior, *, seed=0):
     """NUTS on group and subjects together; parameters are shared by all conditions.
 

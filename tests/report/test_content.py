@@ -147,8 +147,7 @@ def test_a_fit_shows_every_subject_under_every_cost(fit):
         ]
         shown = table.rows[0][table.columns.index("μ₀")]
         assert (
-            shown
-            == f"{format_number(numbers['mean'])}{format_number(numbers['hdi_low'])} to {format_number(numbers['hdi_high'])}"
+            shown == f"{format_number(numbers['mean'])}{format_number(numbers['low'])} to {format_number(numbers['high'])}"
         )
 
 

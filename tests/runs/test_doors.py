@@ -6,19 +6,26 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
+import designstudio as ds
 from designstudio.cli import app
 from designstudio.core.files import write_json
 from designstudio.core.run_record import read_record
 from designstudio.errors import StudioError
-from designstudio.fitting.reading import example_path
+from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest, request_as_dict
 from designstudio.inference.settings import FitSettings
+from designstudio.lab.formats.save_schedule import save_schedule
+from designstudio.lab.record import Record, RecordOptions, make_record
+from designstudio.lab.record_files import format_record
+from designstudio.lab.schedule import ScheduleOptions, make_schedule
 from designstudio.runs.jobs import JobStore
 from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, OUTCOME, PLAN, POWER, SEARCH, STUDY, Job
 from designstudio.runs.jobs.run_job import run_job
 from designstudio.runs.jobs.work import Reporter
 from designstudio.runs.load import load_run
-from designstudio.study import Goal, format_study
+from designstudio.runs.planned_fit import PlannedFitRequest, run_planned_fit
+from designstudio.runs.report import ReportRequest, run_report
+from designstudio.study import Analysis, Goal, Known, format_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 from tests.search.make_search import TEXT
 
@@ -134,6 +141,108 @@ def test_a_fit_and_its_plan_leave_the_same_folders_and_the_fit_is_read_back(door
     doors.type("plan", "--from", job.folder, "--cost", "quadratic_effort", "--datasets", "20")
     plan = doors.click(PLAN, {"fit": job.name, "cost": "quadratic_effort", "datasets": 20})
     doors.compare(plan)
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """A record, and simulated data of its two participants in one table, with what was measured of them."""
+    analysis = Analysis(known={"sigma": Known()}, lapses="free")
+    goals = (Goal("excludes", "beta"), Goal("narrower", "sigma_0", width=0.5, name="precise"))
+    study = make_study(designs=(TWO_LEVELS,), analysis=analysis, goals=goals)
+    content = make_record(study, TWO_LEVELS, RecordOptions(2, unit="m", rules=("No one under 18.",))).content
+    # As quick as the fit of a rehearsal in the tests of the laboratory.
+    fits = {**content["fits"], "method": "importance"}
+    options = ScheduleOptions(unit="m", simulates=True)
+    save_schedule(make_schedule(study, TWO_LEVELS, options, num_participants=2), tmp_path / "lists")
+    tables = [path.read_text().splitlines() for path in sorted(tmp_path.glob("lists/data/*/*.csv"))]
+    return {
+        "data.csv": "\n".join([tables[0][0], *(line for table in tables for line in table[1:])]).encode(),
+        "known_sigma.csv": (tmp_path / "lists/known_sigma.csv").read_bytes(),
+        "record.json": format_record(Record({**content, "fits": fits})).encode(),
+    }
+
+
+def test_a_planned_fit_leaves_the_same_folder_through_every_door(doors, planned, tmp_path):
+    doors.cli.mkdir()
+    for name, content in planned.items():
+        (doors.cli / name).write_bytes(content)
+        (tmp_path / name).write_bytes(content)
+    fixed = f"sigma={doors.cli / 'known_sigma.csv'}"
+    doors.type("fit", doors.cli / "data.csv", "--record", doors.cli, "--fixed", fixed, "--draw", "0")
+    reading = {"file": "data.csv", "columns": {}, "unit": None, "num_drawn": 0}
+    settings = {"reading": reading, "record": "record.json", "fixed": {"sigma": "known_sigma.csv"}, "name": "data"}
+    job = doors.click(FIT, settings, planned)
+    doors.compare(job)
+    result = read(job.folder / "result.json")
+    effort, precise = result["goals"]
+    assert effort["num_judged"] == precise["num_reached"] == 2
+    assert effort["status"] == "counted"
+    assert result["plan"]["rules"] == ["No one under 18."]
+    assert result["settings"]["lapses"] == "free"
+    assert "--record record.json --fixed sigma=fixed_sigma.csv" in " ".join(read_record(job.folder).command)
+    again = load_run(job.folder)
+    assert forget(again.as_dict()) == result
+    fit = ds.fit(tmp_path / "data.csv", record=tmp_path / "record.json", fixed={"sigma": tmp_path / "known_sigma.csv"})
+    assert [forget(goal.as_dict()) for goal in fit.goals] == result["goals"]
+    assert "Goal 'precise': in 2 of 2 participants" in repr(fit)
+    page = run_report(ReportRequest(job.folder)).read_text()
+    for words in (
+        "As planned",
+        "Deviations from the plan" if result["plan"]["deviations"] else "did not deviate",
+        "precise",
+    ):
+        assert words in page
+
+
+def test_a_study_plans_a_fit_as_its_record_would(study, planned, tmp_path, monkeypatch):
+    for name, content in planned.items():
+        (tmp_path / name).write_bytes(content)
+    tasks = []
+    monkeypatch.setattr("designstudio.runs.planned_fit.fit_and_write", lambda task, **_: tasks.append(task))
+    fixed = {"sigma": tmp_path / "known_sigma.csv"}
+    run_planned_fit(PlannedFitRequest(tmp_path / "data.csv", study=study, design=TWO_LEVELS.name, fixed=fixed))
+    (task,) = tasks
+    assert task.plan.source == "study"
+    assert task.plan.power["datasets"] == 20
+    assert task.fit.lapses == "off"
+    assert task.plan.goals[0].value == 0.0
+
+
+def test_a_record_that_was_changed_and_options_against_it_are_refused(call, planned, tmp_path):
+    for name, content in planned.items():
+        (tmp_path / name).write_bytes(content)
+    changed = (tmp_path / "record.json").read_text().replace('"probability": 0.94', '"probability": 0.5')
+    (tmp_path / "changed.json").write_text(changed)
+    for arguments, words in (
+        (("--record", "changed.json"), "was changed after it was made"),
+        (("--record", "record.json"), "takes sigma as measured beforehand"),
+        (("--record", "record.json", "--costs", "linex"), "--costs is not to be given with --record"),
+        (("--record", "record.json", "--study", "asked.toml"), "give one of both"),
+        (("--record", "record.json", "--design", "two-levels"), "give it with --study"),
+        (("--record", "nowhere"), "There is no record"),
+    ):
+        code, _, errors = call("fit", "data.csv", *arguments)
+        assert code == 2
+        assert words in " ".join(errors.split())
+    with pytest.raises(StudioError, match="costs is not to be given with record"):
+        ds.fit("data.csv", record="record.json", costs="linex")
+    with pytest.raises(StudioError, match="give their path"):
+        ds.fit(read_data(tmp_path / "data.csv"), record="record.json")
+
+
+def test_known_values_from_a_table_reach_a_job(doors, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("designstudio.runs.jobs.run_job.run_fit", lambda request, **_: seen.append(request))
+    files = {"noise.csv": b"condition,sigma\nclear,0.1\nblurred,0.2\n", "data.csv": b""}
+    settings = {
+        "reading": {"file": "data.csv"},
+        "request": request_as_dict(FitRequest(fixed={"sigma_r": 0.1})),
+        "fixed": {"sigma": "noise.csv"},
+        "name": "data",
+    }
+    doors.click(FIT, settings, files)
+    assert seen[0].fit.fixed["sigma"].sel(condition="blurred").item() == 0.2
+    assert seen[0].fit.fixed["sigma_r"] == 0.1
 
 
 def test_a_folder_without_a_run_is_one_sentence(tmp_path):

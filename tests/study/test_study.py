@@ -10,7 +10,7 @@ from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
 from designstudio.model.priors import Constant, HalfNormal, Interval, Uniform
-from designstudio.study import Analysis, Goal, Known, Population, Quantity, Study
+from designstudio.study import Analysis, Factor, Goal, Group, Known, Population, Quantity, Study
 from designstudio.study.design import Condition, Design, Stimuli
 
 STIMULI = Stimuli(low=0.25, high=5.0)
@@ -60,10 +60,18 @@ def test_impossible_studies_are_refused_with_a_sentence(change, sentence):
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
-        (lambda: Goal("exclude", "beta"), r"Unknown goal 'exclude'\. Available: excludes, narrower, groups-differ"),
+        (
+            lambda: Goal("exclude", "beta"),
+            r"Unknown goal 'exclude'\. Available: excludes, narrower, groups-differ, group-mean",
+        ),
         (lambda: Goal("narrower", "beta"), "'narrower' needs a width"),
         (lambda: Goal("excludes", "beta", width=0.1), "'excludes' takes no width"),
-        (lambda: Goal("groups-differ", "beta"), "'groups-differ' needs a second group"),
+        (lambda: Goal("groups-differ", "beta", groups=("a",)), "'groups-differ' takes 2 groups, but 1 were given"),
+        (lambda: Goal("groups-differ", "beta", group={"beta": Constant(0.7)}, margin=0.1), r"\[\[groups\]\]"),
+        (lambda: Goal("group-mean", "beta", decision="vote"), "Unknown decision 'vote'. Available: hierarchical, t-test"),
+        (lambda: Group("a", 1), "Group 'a' needs at least 2 participants, but 1 was given"),
+        (lambda: Group("a", dropout=1.0), "dropout of group 'a' must be at least 0 and below 1, not 1"),
+        (lambda: Factor(0.0), "factor of a group must be positive, but 0 was given"),
         (lambda: Goal("excludes", "beta", group={"beta": Constant(0.7)}), "'excludes' takes no second group"),
         (lambda: Goal("narrower", "beta", width=0.1, value=1.0), "'narrower' takes no value or margin"),
         (lambda: Goal("narrower", "beta", width=0.0), "width of a goal must be positive, but 0 was given"),

@@ -10,12 +10,12 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.fitting.comparison import Comparison
-from designstudio.fitting.reading import Scale
-from designstudio.fitting.units import restore_posterior
 from designstudio.inference.hierarchical import compute_shrinkage
+from designstudio.inference.posterior import restore_posterior
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import PAPER_COST_NAMES, find_family, get_cost
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.scale import Scale
 from designstudio.viz.cost_functions import compute_cost_curves, draw_cost_functions
 from designstudio.viz.estimates import (
     SHARED,
@@ -190,7 +190,7 @@ def test_estimates_are_in_the_unit_of_the_data():
     table = estimate_subjects(tree, make_model(), SCALE)
     mu = table[table["quantity"] == "mu_0"].set_index("subject")
     np.testing.assert_allclose(mu["mean"], 50 * tree["posterior"]["mu_0"].mean(("chain", "draw")))
-    assert ((mu["hdi_low"] < mu["mean"]) & (mu["mean"] < mu["hdi_high"])).all()
+    assert ((mu["low"] < mu["mean"]) & (mu["mean"] < mu["high"])).all()
     assert mu["is_good"].tolist() == [True, True, True, False]
     # The odds of this cost's weight are a length: they change draw by draw.
     beta = tree["posterior"]["beta"].values[0].ravel()
@@ -227,7 +227,7 @@ def test_subjects_are_sorted_and_failed_fits_shown():
     mu = table[table["quantity"] == "mu_0"].set_index("subject")
     names = [drawn.subjects[int(place)] for place in rows.place]
     np.testing.assert_array_equal(rows.mean, mu.loc[names, "mean"])
-    np.testing.assert_array_equal(rows.high, mu.loc[names, "hdi_high"])
+    np.testing.assert_array_equal(rows.high, mu.loc[names, "high"])
     assert rows.failed.tolist() == [0.0]
     figure = draw_subjects(table, label_parameters(make_model(), "N", CONDITIONS), title="All")
     assert read_title(figure).split("\n")[-1] == "1 of 4 subjects have no usable fit"
@@ -242,7 +242,7 @@ def test_the_group_is_a_band(tmp_path):
     figure = draw_subjects(table[table["quantity"].isin(["mu_0", "sigma"])], labels, group=group)
     boxes = [part.data.to_numpy(float)[0] for part in next(iter(figure)) if part.group == "Rectangles"]
     row = group.set_index("quantity").loc["mu_0"]
-    assert any(np.allclose(box[[0, 2]], [row["hdi_low"], row["hdi_high"]]) for box in boxes)
+    assert any(np.allclose(box[[0, 2]], [row["low"], row["high"]]) for box in boxes)
     assert not find_drawing_faults(figure, tmp_path, "μ₀ (N)", "σ (log units)", "subject")
 
 
@@ -250,7 +250,7 @@ def test_forty_four_subjects_without_a_fit_are_all_shown():
     labels = label_parameters(make_model(), "N", CONDITIONS)
     names = [f"subject {k}" for k in range(44)]
     table = pd.DataFrame({"subject": names, "quantity": "mu_0", "condition": SHARED, "is_good": False})
-    table = table.assign(mean=np.nan, hdi_low=np.nan, hdi_high=np.nan)
+    table = table.assign(mean=np.nan, low=np.nan, high=np.nan)
     figure = draw_subjects(table, labels)
     assert len(list_marks(figure, FAILED)[0]) == 44
     with pytest.raises(StudioError, match="no column 'is_good'"):
@@ -357,7 +357,7 @@ def test_prior_means_by_value(tmp_path):
     assert np.isnan(shown.mean[3, 2])
     np.testing.assert_allclose(shown.median, [71.5, 61.5, 51.0])
     figure = draw_prior_means(make_prior_means(), mean_stimuli={SHARED: 60.0}, title="Prior means")
-    assert read_title(figure) == "Prior means\nmean and 94% HDI of every subject\n1 of 12 fits failed"
+    assert read_title(figure) == "Prior means\nmean and 94% interval of every subject\n1 of 12 fits failed"
     assert not find_drawing_faults(figure, tmp_path, "prior mean μ₀ (N)")
 
 

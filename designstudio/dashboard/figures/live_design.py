@@ -36,6 +36,8 @@ class BehaviorFigure:
     def show(self, preview: Preview) -> None:
         """Replace the data."""
         rows = compute_behavior(preview.trials, preview.band)
+        unit = preview.trials["stimulus"].attrs["units"]
+        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = f"stimulus s ({unit})", f"response r ({unit})"
         colors = [COLORS[k % len(COLORS)] for k in range(len(rows))]
         counts = [len(row.stimulus) for row in rows]
         self._bands.data = {

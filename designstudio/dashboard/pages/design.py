@@ -196,7 +196,7 @@ class DesignPage(Page):
 
     def _print_design(self) -> hv.Layout:
         design = self.choice.to_design()
-        return draw_designs({design.name: design})
+        return draw_designs({design.name: design}, unit=self.choice.scale.unit)
 
     def _write_study(self) -> str:
         study = self.choice.to_study(fidelity=self.fidelity.value, num_datasets=int(self.datasets.value))

@@ -9,6 +9,7 @@ from designstudio.dashboard.pages.page import Page
 from designstudio.dashboard.parts.fit_form import ColumnEditor, FitSettingsEditor, TableInput, write_reading
 from designstudio.dashboard.parts.fit_results import FitResults
 from designstudio.dashboard.parts.job_card import JobCard
+from designstudio.dashboard.parts.plan_form import PlanInput
 from designstudio.dashboard.parts.planner import Planner
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.fit_choice import FitChoice
@@ -34,6 +35,7 @@ class FitPage(Page):
         self.table = TableInput(self.choice, self._try)
         self.columns = ColumnEditor(self.choice)
         self.settings = FitSettingsEditor(self.choice)
+        self.plan = PlanInput(self.choice.plan, self._try)
         self.reading = html("")
         self.begin = pn.widgets.Button(name="Fit", button_type="primary", height=36, width=120, margin=(8, 6))
         self.begin.on_click(lambda _: self._try(self._begin))
@@ -41,7 +43,7 @@ class FitPage(Page):
         self.planner = Planner(store, self._try, on_plan)
         self.results = FitResults(self.planner.__panel__())
         self.inputs = pn.Card(
-            side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.begin)),
+            side_by_side(card(self.table, self.columns), card(self.reading), card(self.settings, self.plan, self.begin)),
             title="Data and what is fitted ▾", sizing_mode="stretch_width", margin=(6, 6),
         )  # fmt: skip
         self.choice.param.watch(self._show_choice, ["file", "content", "loaded", "problem"])
@@ -52,7 +54,8 @@ class FitPage(Page):
 
     def _begin(self) -> None:
         settings = self.choice.to_settings()
-        title = f"{self.choice.file}: {', '.join(settings['request']['costs'])}"
+        what = ", ".join(settings["request"]["costs"]) if "request" in settings else "as planned"
+        title = f"{self.choice.file}: {what}"
         self.results.clear()
         self.job_card.watch(self._store.begin(FIT, title, settings, files=self.choice.list_files()))
 

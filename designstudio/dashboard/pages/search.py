@@ -15,6 +15,7 @@ from designstudio.dashboard.parts.search_results import SearchResults
 from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.dashboard.state.search_choice import FRONT, INFORMATION, SearchChoice
 from designstudio.dashboard.theme import card, html
+from designstudio.dashboard.visitors import check_place, check_study, find_within
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import Job, JobStore
 from designstudio.runs.jobs.job import SEARCH, STUDY
@@ -92,7 +93,9 @@ class SearchPage(Page):
         file, place = self.file.value.strip(), self.place.value.strip()
         if not file or not place:
             raise StudioError("To watch a search, give its study file and its folder or storage address.")
-        watch = SearchWatch(read_study(file), place)
+        runs = self._store.folder
+        place = check_place(runs, place)
+        watch = SearchWatch(check_study(read_study(find_within(runs, file))), place)
         result = watch.look(must_exist=True)
         self.job_card.leave()
         self._set_watch(watch, None if "://" in place else Path(place))
@@ -144,7 +147,8 @@ class SearchPage(Page):
         controls = pn.Column(
             self.form,
             card(html("<h2>Watch a search that runs elsewhere</h2><p class='muted'>Started with "
-                      "<code>designstudio search</code>, here or on other machines; nothing is written there.</p>"),
+                      "<code>designstudio search</code> in the folder of the runs, or with a database; nothing is "
+                      "written there.</p>"),
                  self.file, self.place, self.follow),
             width=CONTROLS_WIDTH, margin=0,
         )  # fmt: skip

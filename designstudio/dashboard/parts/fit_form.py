@@ -7,7 +7,8 @@ from typing import Any
 import panel as pn
 import param
 
-from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, PARAMETERS, FitChoice
+from designstudio.dashboard.state.fit_choice import MOST_MEGABYTES, FitChoice
+from designstudio.dashboard.state.plan_choice import PARAMETERS
 from designstudio.dashboard.theme import html
 from designstudio.fitting.reading.columns import REQUIRED, ROLES
 from designstudio.fitting.reading.folders import SUFFIXES
@@ -41,6 +42,8 @@ class TableInput(pn.viewable.Viewer):
         self.dropper = pn.widgets.FileDropper(
             name="", multiple=False, accepted_filetypes=list(SUFFIXES), max_file_size=f"{MOST_MEGABYTES}MB",
             chunk_size=CHUNK, previews=[], layout="compact", sizing_mode="stretch_width", margin=(4, 6),
+            # By which it is told from other places to drop files.
+            css_classes=["table-input"],
         )  # fmt: skip
         self.dropper.param.watch(self._take_file, "value")
         self.example = pn.widgets.Button(name="Load the example", button_type="light", height=34, margin=(2, 6))
@@ -162,13 +165,17 @@ class FitSettingsEditor(pn.viewable.Viewer):
             widget = getattr(self, name)
             widget.param.watch(lambda event, name=name: choice.param.update(**{name: event.new}), "value")
         choice.param.watch(self._show, ["costs", "per_condition", "pools", "loaded"])
+        choice.plan.param.watch(self._show, ["record"])
         self._show()
 
     def _show(self, *_: param.parameterized.Event) -> None:
         choice = self._choice
         self.costs.value, self.per_condition.value = list(choice.costs), list(choice.per_condition)
         self.pools.value = choice.pools
-        self.per_condition.visible = choice.loaded is not None and choice.loaded.report.num_conditions > 1
+        has_plan = bool(choice.plan.record)
+        self.costs.disabled = self.pools.disabled = has_plan
+        has_several = choice.loaded is not None and choice.loaded.report.num_conditions > 1
+        self.per_condition.visible = has_several and not has_plan
         notes = "".join(f"<p class='muted'>{escaping.escape(note)}</p>" for note in choice.list_notes())
         self._notes.object, self._notes.visible = notes, bool(notes)
 

@@ -9,7 +9,6 @@ import xarray as xr
 from designstudio.fitting.comparison import LARGEST_KHAT
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_overview import format_number
-from designstudio.fitting.posterior_summaries import INTERVAL, summarize_group
 from designstudio.fitting.reading.load_report import count
 from designstudio.metrics.monte_carlo import Score
 from designstudio.viz.families import name_cost
@@ -65,7 +64,7 @@ def write_warnings(fit: EmpiricalFit) -> str:
     ]
     num_fits = len(fit.subjects) * len(fit.posteriors)
     summary = f"{num_fits - len(fit.failures)} of {num_fits} fits converged."
-    notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in (*fit.verdict, *fit.notes))
+    notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in (*fit.describe_plan(), *fit.verdict, *fit.notes))
     warnings = "".join(f"<li>{part}</li>" for part in parts)
     shown = f'<div class="failed"><ul class="verdict">{warnings}</ul></div>' if warnings else ""
     return f'{shown}<ul class="verdict"><li>{summary}</li>{notes}</ul>'
@@ -76,7 +75,7 @@ def write_subject(fit: EmpiricalFit, summary: xr.Dataset, cost: str, subject: st
     chosen = summary.sel(cost=cost, subject=subject)
     rows = []
     for label in chosen["parameter"].values:
-        mean, sd, low, high = (float(chosen[name].sel(parameter=label)) for name in ("mean", "sd", "hdi_low", "hdi_high"))
+        mean, sd, low, high = (float(chosen[name].sel(parameter=label)) for name in ("mean", "sd", "low", "high"))
         if not np.isnan(mean):
             rows.append([str(label), f"{mean:.3g}", f"{sd:.2g}", f"{low:.3g} to {high:.3g}"])
     failed = "".join(
@@ -85,7 +84,7 @@ def write_subject(fit: EmpiricalFit, summary: xr.Dataset, cost: str, subject: st
         if (failure.subject, failure.cost) == (subject, cost)
     )
     note = f"In the unit of the data ({fit.scale.unit})."
-    return failed + write_table(["parameter", "mean", "sd", f"{INTERVAL:.0%} interval"], rows, note)
+    return failed + write_table(["parameter", "mean", "sd", f"{fit.request.interval:.0%} interval"], rows, note)
 
 
 def write_group(fit: EmpiricalFit, cost: str) -> str:
@@ -93,12 +92,12 @@ def write_group(fit: EmpiricalFit, cost: str) -> str:
     if cost not in fit.pooled:
         return ""
     rows = []
-    for label, entry in summarize_group(fit.pooled[cost], fit.models[cost], fit.conditions, fit.scale).items():
+    for label, entry in fit.summarize_group(cost).items():
         median, spread = entry["median"], entry["spread"]
-        interval = f"{median['hdi_low']:.3g} to {median['hdi_high']:.3g}"
+        interval = f"{median['low']:.3g} to {median['high']:.3g}"
         rows.append([label, f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}"])
     note = f"Pooled. Median subject in the unit of the data ({fit.scale.unit}); spread on the scale of the group."
-    return write_table(["parameter", "median subject", f"{INTERVAL:.0%} interval", "spread"], rows, note)
+    return write_table(["parameter", "median subject", f"{fit.request.interval:.0%} interval", "spread"], rows, note)
 
 
 def write_conditions(fit: EmpiricalFit) -> str:

@@ -67,6 +67,8 @@ class PowerForm(pn.viewable.Viewer):
             self.quantity.param.update(options=choice.list_quantities(), value=choice.quantity)
             self.along.param.update(options={VARIABLES[v]: v for v in choice.list_variables()}, value=choice.along)
             self.along.visible = len(choice.list_variables()) > 1
+            unit = choice.name_unit()
+            self.width.name, self.other.name = f"narrower than{unit}", f"value in the second group{unit}"
             self.width.visible, self.other.visible = choice.kind == NARROWER, choice.kind == GROUPS_DIFFER
             self.trials.visible, self.participants.visible = choice.along != PARTICIPANTS, choice.along != TRIALS
             self._describe()
@@ -83,7 +85,7 @@ class PowerForm(pn.viewable.Viewer):
         )
         self._goal.object = {
             EXCLUDES: '<p class="muted">Their interval excludes the value at which the cost has no effect.</p>',
-            NARROWER: '<p class="muted">Their interval is narrower than a width, in the unit of the parameter.</p>',
+            NARROWER: '<p class="muted">Their interval is narrower than a width.</p>',
             GROUPS_DIFFER: '<p class="muted">A t test between the estimates of the groups is significant.</p>',
         }[self._choice.kind]
         if self._choice.kind == GROUPS_DIFFER and not self._choice.is_spread():

@@ -51,6 +51,8 @@ class SearchForm(pn.viewable.Viewer):
         self.high = pn.widgets.RangeSlider.from_param(
             of.high, name="largest stimulus", start=1.0, end=7.0, step=0.05, **WIDE
         )
+        choice.design.param.watch(self._name_unit, ["unit", "factor"])
+        self._name_unit()
         self.distributions = pn.widgets.CheckBoxGroup.from_param(
             of.distributions, name="spacing of stimuli", options=[UNIFORM, LOG_UNIFORM], inline=True
         )
@@ -80,6 +82,13 @@ class SearchForm(pn.viewable.Viewer):
         names = [name for name in choice.design.param if name != "name"]
         choice.design.param.watch(self._follow, names)
         self._show()
+
+    def _name_unit(self, *_: param.parameterized.Event) -> None:
+        """Stimuli from where to where, in which unit."""
+        design, size = self._choice.design, float(self._choice.design.factor)
+        for slider, words, low, high in ((self.low, "smallest", LOWEST, 3.0), (self.high, "largest", 1.0, 7.0)):
+            unit = f" ({design.unit})" if design.unit else ""
+            slider.param.update(name=f"{words} stimulus{unit}", start=low * size, end=high * size, step=0.05 * size)
 
     def _follow(self, *_: param.parameterized.Event) -> None:
         """Another cost has other parameters."""

@@ -183,7 +183,8 @@ class SearchResults(pn.viewable.Viewer):
         return draw_front(self._get().result, fresh=self._get().fresh)
 
     def _print_designs(self) -> hv.Layout:
-        return draw_designs(self._list_drawn(), title=self._get().result.question.title)
+        question = self._get().result.question
+        return draw_designs(self._list_drawn(), title=question.title, unit=question.conversion.unit)
 
     def _tabulate_candidates(self) -> pd.DataFrame:
         return pd.DataFrame(list_candidates(self._get().result))

@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 import param
 
+from designstudio.dashboard.visitors import check_study
 from designstudio.errors import StudioError
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.model.family import DEFAULT_FAMILY
-from designstudio.model.parameters import Parameter
+from designstudio.model.parameters import STIMULUS_UNIT, Parameter
 from designstudio.model.priors import AbstractPrior, Constant, LogNormal
+from designstudio.model.scale import Scale
 from designstudio.study import Analysis, Goal, Known, Population, Study
-from designstudio.study.design import PRESETS, Condition, Design, Stimuli
+from designstudio.study.design import PRESET_UNITS, PRESETS, Condition, Design, Stimuli
 from designstudio.study.stimuli import DISTRIBUTIONS, LIST, UNIFORM
-from designstudio.study.study import AMORTIZED, EXACT
+from designstudio.study.units import resolve_scale
 
 NOISE = DEFAULT_FAMILY.perceptual_noise
 MOST_LEVELS = 4
@@ -30,15 +32,19 @@ class DesignChoice(param.Parameterized):
     """All that the design page asks for. `to_study` and `take` turn it into a study and back.
 
     What the page has no widgets for (priors of the analysis, goals of its own, a population that was fitted) comes from
-    `base`, the study that was opened last, and is kept.
+    `base`, the study that was opened last, and is kept. So is the unit of that study, in which all numbers here are; without
+    such a study, a visitor may name one, and the numbers follow.
     """
+
+    unit = param.String(default="", doc="What stimuli and responses are measured in; empty for the actor's unit.")
+    factor = param.Number(default=1.0, bounds=(1e-9, 1e9), doc="How many of them one unit of the actor is.")
 
     cost = param.Selector(default="quadratic_effort", objects=list(PAPER_COST_NAMES), doc="Cost that people minimise.")
     sigmas = param.List(default=[0.1, 0.2], item_type=float, doc="Perceptual uncertainty of each level.")
     trials = param.List(default=[45, 45], item_type=int, doc="Trials of each level.")
     distribution = param.String(default=UNIFORM, doc="Which stimuli are shown.")
-    low = param.Number(default=0.25, bounds=(0.01, None), doc="Smallest stimulus.")
-    high = param.Number(default=5.0, bounds=(0.01, None), doc="Largest stimulus.")
+    low = param.Number(default=0.25, bounds=(1e-9, None), doc="Smallest stimulus.")
+    high = param.Number(default=5.0, bounds=(1e-9, None), doc="Largest stimulus.")
     num_values = param.Integer(default=6, bounds=(2, 50), doc="Values of a grid.")
     listed = param.List(default=[], item_type=float, doc="Values of a list.")
     num_participants = param.Integer(default=20, bounds=(1, 1000), doc="People who take part.")
@@ -50,9 +56,46 @@ class DesignChoice(param.Parameterized):
     base = param.ClassSelector(class_=Study, default=None, allow_None=True, doc="The study that was opened last.")
 
     @property
+    def scale(self) -> Scale:
+        """Between this unit and the actor's."""
+        return Scale(float(self.factor), self.unit or STIMULUS_UNIT)
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those that the population has values for: sigma is the design's."""
-        return tuple(parameter for parameter in get_cost(self.cost).all_parameters if parameter.name != NOISE.name)
+        """Those that the population has values for, in this unit: sigma is the design's."""
+        return tuple(parameter for parameter in self.list_parameters() if parameter.name != NOISE.name)
+
+    def list_parameters(self) -> tuple[Parameter, ...]:
+        """All parameters of the cost, in this unit."""
+        return tuple(map(self.scale.restate, get_cost(self.cost).all_parameters))
+
+    def suggest_value(self, name: str) -> float:
+        """Where a parameter starts, in this unit."""
+        parameter = next(p for p in get_cost(self.cost).all_parameters if p.name == name)
+        return suggest_value(parameter) * self.scale.size_of(parameter)
+
+    def change_unit(self, unit: str, factor: float) -> None:
+        """The same design and participants in another unit.
+
+        Raises:
+            StudioError: if a study that was opened has a unit of its own, or there can be no such unit.
+        """
+        if (unit, factor) == (self.unit, self.factor):
+            return
+        if self.base is not None:
+            raise StudioError("The unit is that of the study that was opened: change it in its file.")
+        if not unit and factor != 1:
+            raise StudioError(f"Name the unit of which one unit of the actor is {factor:g}.")
+        resolve_scale(unit, factor if unit else None, (), None)
+        after, size = Scale(factor), factor / self.factor
+        values = {}
+        for parameter in get_cost(self.cost).all_parameters:
+            if parameter.name in self.values:
+                ratio = after.size_of(parameter) / self.scale.size_of(parameter)
+                values[parameter.name] = float(f"{self.values[parameter.name] * ratio:.9g}")
+        ends = {name: float(f"{getattr(self, name) * size:.9g}") for name in ("low", "high")}
+        listed = [float(f"{value * size:.9g}") for value in self.listed]
+        self.param.update(unit=unit, factor=factor, values={**self.values, **values}, listed=listed, **ends)
 
     def to_design(self, name: str = NAME) -> Design:
         """The design.
@@ -84,7 +127,7 @@ class DesignChoice(param.Parameterized):
             return self.base.population
         priors: dict[str, AbstractPrior] = {}
         for parameter in self.parameters:
-            value = float(self.values.get(parameter.name, suggest_value(parameter)))
+            value = float(self.values.get(parameter.name, self.suggest_value(parameter.name)))
             # A share cannot be spread beyond its support.
             priors[parameter.name] = (
                 LogNormal(value, float(self.spread)).within(parameter.box) if self.spread > 0 else Constant(value)
@@ -115,11 +158,19 @@ class DesignChoice(param.Parameterized):
         }
         if base is not None:
             return dataclasses.replace(base, **changes)
-        return Study(cost=self.cost, title=TITLE, **changes)
+        return Study(cost=self.cost, title=TITLE, unit=self.unit, scale=float(self.factor) if self.unit else None, **changes)
 
     def take_preset(self, name: str) -> None:
-        """A published design; participants stay as they are."""
-        self._take_design(PRESETS[name])
+        """A published design; participants stay as they are.
+
+        Raises:
+            StudioError: if its stimuli are in another unit.
+        """
+        preset, unit = PRESETS[name], PRESET_UNITS.get(name, "")
+        if self.unit not in ("", unit):
+            own = repr(unit) if unit else "the actor's unit"
+            raise StudioError(f"The stimuli of {name!r} are in {own}, but this design is in {self.unit!r}.")
+        self._take_design(preset)
 
     def take(self, study: Study, design: Design | None = None) -> None:
         """Work on a study that was opened, and on one of its designs.
@@ -134,9 +185,7 @@ class DesignChoice(param.Parameterized):
             raise StudioError(
                 f"The studio in the browser knows {', '.join(self.param.cost.objects)}, but not {study.cost!r}."
             )
-        if study.actor not in (AMORTIZED, EXACT):
-            # Who opens a file in a browser may not be who owns the files of the server.
-            raise StudioError("This study has an actor of its own: evaluate it with the command line.")
+        check_study(study)
         if chosen.own_parameters or any(condition.stimuli for condition in chosen.conditions):
             raise StudioError(
                 f"{chosen.name!r} has blocks with stimuli or priors of their own: evaluate it with the command line."
@@ -145,7 +194,8 @@ class DesignChoice(param.Parameterized):
         with param.parameterized.batch_call_watchers(self):
             self.base = study
             self.cost = study.cost
-            self.values = {**{p.name: suggest_value(p) for p in get_cost(study.cost).all_parameters}, **values}
+            self.unit, self.factor = study.unit, study.conversion.factor
+            self.values = {**{p.name: self.suggest_value(p.name) for p in self.list_parameters()}, **values}
             # Participants who are all alike can be shown by sliders; others are kept as they are.
             self.keeps_population = any(not isinstance(prior, Constant) for prior in study.population.priors.values())
             self.spread = 0.0
@@ -172,7 +222,7 @@ class DesignChoice(param.Parameterized):
 
 
 def suggest_value(parameter: Parameter) -> float:
-    """Where a slider starts: in the middle of the paper's participants."""
+    """Where a slider starts: in the middle of the paper's participants, in the actor's unit."""
     value = FIRST_VALUES.get(parameter.name)
     return value if value is not None else _typical(parameter.population)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import param
 
+from designstudio.dashboard.state.plan_choice import PARAMETERS, PlanChoice, tidy_name
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting.models import check_request
 from designstudio.fitting.reading import LoadedData, example_path, read_data
@@ -16,16 +17,13 @@ from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.tables import read_table
 from designstudio.fitting.request import FitRequest, request_as_dict, request_from_dict
 from designstudio.fitting.units import OTHER_STIMULI, compare_stimuli
-from designstudio.model.costs import PAPER_COST_NAMES, get_cost
+from designstudio.lab.record_files import RECORD
+from designstudio.model.costs import PAPER_COST_NAMES
 from designstudio.model.family import DEFAULT_FAMILY
 from designstudio.runs.jobs import Job
-from designstudio.runs.jobs.job import LOG
 
 MOST_MEGABYTES = 20
 FIRST_COSTS = ("quadratic", "quadratic_effort")
-PARAMETERS = tuple(dict.fromkeys(p.name for cost in PAPER_COST_NAMES for p in get_cost(cost).all_parameters))
-# Of a file's name; file systems take 255 bytes, and a letter may need four.
-MOST_LETTERS = 60
 
 
 class FitChoice(param.Parameterized):
@@ -44,6 +42,10 @@ class FitChoice(param.Parameterized):
     costs = param.ListSelector(default=list(FIRST_COSTS), objects=list(PAPER_COST_NAMES), doc="Costs to compare.")
     per_condition = param.ListSelector(default=[], objects=list(PARAMETERS), doc="What differs between conditions.")
     pools = param.Boolean(default=False, doc="Whether subjects are also pooled partially.")
+
+    def __init__(self, **choices: Any) -> None:
+        super().__init__(**choices)
+        self.plan = PlanChoice()
 
     # What to read.
 
@@ -73,20 +75,29 @@ class FitChoice(param.Parameterized):
             StudioError: if its folder is not whole.
         """
         try:
-            reading, record = job.settings["reading"], job.settings["request"]
+            settings, reading = job.settings, job.settings["reading"]
             path = job.folder / Path(reading["file"]).name
             content, companion = path.read_bytes(), path.with_suffix(".json")
             sidecar = companion.read_bytes() if companion.is_file() else b""
-            request = request_from_dict(record)
+            record = (job.folder / settings["record"]).read_bytes() if "record" in settings else b""
+            request = None if record else request_from_dict(settings["request"])
+            known = {str(name): str(given) for name, given in settings.get("fixed", {}).items()}
+            paths = {given: job.folder / Path(given).name for given in known.values()}
+            tables = {given: path.read_bytes() for given, path in paths.items() if path.is_file()}
             wishes = {
                 "columns": dict(reading["columns"]),
-                "where": " and ".join(reading["where"]),
+                "where": " and ".join(reading.get("where", ())),
                 "unit": reading["unit"] or "",
-                "min_trials": int(reading["min_trials"]),
+                "min_trials": int(reading.get("min_trials", MIN_TRIALS)),
             }
         except (KeyError, TypeError, OSError) as error:
             raise StudioError(f"The run {job.title!r} is not whole ({error}): fit the data again.") from None
         self._take(path.name, content, sidecar, **wishes)
+        if request is None:
+            self.plan.param.update(record=record, known=known, known_tables=tables)
+            return
+        numbers = {name: f"{value:.12g}" for name, value in request.fixed.items() if isinstance(value, float)}
+        self.plan.param.update(record=b"", known=numbers, known_tables={})
         # Costs of users have no place on the page.
         self.param.update(
             costs=[cost for cost in request.costs if cost in PAPER_COST_NAMES],
@@ -186,10 +197,11 @@ class FitChoice(param.Parameterized):
         """
         if self.loaded is None:
             raise StudioError(self.problem or "There are no data yet: drop a table, or load the example.")
-        has_several = self._num_conditions > 1
+        has_several, fixed = self._num_conditions > 1, self.plan.read_known()
         request = FitRequest(
             costs=tuple(cost for cost in PAPER_COST_NAMES if cost in self.costs),
-            per_condition=tuple(self.per_condition) if has_several else (),
+            per_condition=tuple(name for name in self.per_condition if name not in fixed) if has_several else (),
+            fixed=fixed,
             pools=bool(self.pools),
         )
         check_request(request, self.loaded.trials)
@@ -197,24 +209,18 @@ class FitChoice(param.Parameterized):
 
     def to_settings(self) -> dict[str, Any]:
         """Settings of a job of the kind `fit`; `list_files` are its files."""
-        request = self.to_request()
-        return {
-            "reading": {"file": self.file, **self._reading},
-            "request": request_as_dict(request),
-            "name": Path(self.file).stem,
-        }
+        name = Path(self.file).stem
+        if self.plan.record:
+            if self.loaded is None:
+                raise StudioError(self.problem or "There are no data yet: drop a table.")
+            self.plan.check()
+            reading = {"file": self.file, "columns": dict(self.columns), "unit": self.unit.strip() or None}
+            return {"reading": reading, "record": RECORD, "fixed": dict(self.plan.known), "name": name}
+        request = request_as_dict(self.to_request())
+        return {"reading": {"file": self.file, **self._reading}, "request": request, "name": name}
 
     def list_files(self) -> Mapping[str, bytes]:
         """The table and its sidecar, by name."""
         files = {self.file: self.content}
-        return {**files, str(Path(self.file).with_suffix(".json")): self.sidecar} if self.sidecar else files
-
-
-def tidy_name(name: str) -> str:
-    """The name of a file that somebody gave, without folders and without what no name of a file should hold."""
-    last = Path(name.replace("\\", "/")).name
-    plain = "".join(letter for letter in last if letter.isprintable() and letter != "\ufffd").strip(" .")
-    path = Path(plain or "table.csv")
-    short = path.stem[:MOST_LETTERS] + path.suffix[:MOST_LETTERS]
-    # Jobs write a file of this name beside the table.
-    return f"table_{short}" if short == LOG else short
+        files |= {str(Path(self.file).with_suffix(".json")): self.sidecar} if self.sidecar else {}
+        return {**files, **self.plan.list_files()}

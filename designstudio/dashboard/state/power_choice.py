@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import param
 
-from designstudio.dashboard.state.design_choice import DesignChoice, suggest_value
+from designstudio.dashboard.state.design_choice import DesignChoice
 from designstudio.errors import StudioError
-from designstudio.model.costs import get_cost
-from designstudio.model.parameters import Parameter
+from designstudio.model.parameters import NO_UNIT, Parameter, Role
 from designstudio.model.priors import AbstractPrior, Constant, LogNormal
 from designstudio.study import Goal, Study
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
@@ -68,10 +67,15 @@ class PowerChoice(param.Parameterized):
         """Whether participants differ from each other in what the goal is about."""
         return self._measure_spread() > ALIKE
 
+    def name_unit(self) -> str:
+        """The unit of the quantity in brackets, after a space; empty if it has none."""
+        unit = self._find(self.quantity).unit
+        return "" if unit == NO_UNIT else f" ({unit})"
+
     def suggest_other(self) -> float:
         """A second group that differs by a tenth."""
         parameter = self._find(self.quantity)
-        value = float(self.design.values.get(parameter.name, suggest_value(parameter)))
+        value = float(self.design.values.get(parameter.name, self.design.suggest_value(parameter.name)))
         box = parameter.box
         smaller = 0.9 * value if value > 0 else value - 0.1 * (box.high - box.low)
         return round(float(np.clip(smaller, box.low, box.high)), 4)
@@ -135,10 +139,10 @@ class PowerChoice(param.Parameterized):
 
     def _list_parameters(self, kind: str) -> list[Parameter]:
         known = self.design.to_study().analysis.known
-        cost = get_cost(self.design.cost)
+        parameters = self.design.list_parameters()
         if kind == EXCLUDES:
-            return [p for p in cost.parameters if p.neutral is not None and p.name not in known]
-        return [p for p in cost.all_parameters if p.name not in known and p.name not in self.design.to_design().levels]
+            return [p for p in parameters if p.role == Role.COST and p.neutral is not None and p.name not in known]
+        return [p for p in parameters if p.name not in known and p.name not in self.design.to_design().levels]
 
     def _find(self, name: str) -> Parameter:
-        return next(p for p in get_cost(self.design.cost).all_parameters if p.name == name)
+        return next(p for p in self.design.list_parameters() if p.name == name)

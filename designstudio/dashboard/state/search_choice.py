@@ -53,10 +53,27 @@ class SearchChoice(param.Parameterized):
     def __init__(self, design: DesignChoice, **params: Any) -> None:
         # As the design is now, where that is possible.
         total = min(max(sum(design.trials), 5), MOST_TRIALS)
-        low, high = (min(max(float(end), LOWEST), HIGHEST) for end in (design.low, design.high))
-        super().__init__(**{"trials": (total, total), "low": (low, low), "high": (high, high), **params})
-        self.design = design
+        size = float(design.factor)
+        low, high = (min(max(float(end), LOWEST * size), HIGHEST * size) for end in (design.low, design.high))
+        super().__init__(**{"trials": (total, total), **params})
+        self.design, self._factor = design, size
+        self._limit_stimuli(**{"low": (low, low), "high": (high, high), **params})
         self.follow_cost()
+        design.param.watch(self._follow_unit, ["factor"])
+
+    def _follow_unit(self, *_: param.parameterized.Event) -> None:
+        """The same stimuli in another unit."""
+        ratio = float(self.design.factor) / self._factor
+        self._factor = float(self.design.factor)
+        self._limit_stimuli(**{name: tuple(end * ratio for end in getattr(self, name)) for name in ("low", "high")})
+
+    def _limit_stimuli(self, *, low: tuple[float, ...], high: tuple[float, ...], **_: Any) -> None:
+        """New ends of stimuli, within what the actor's range is in their unit."""
+        bounds = (LOWEST * self._factor, HIGHEST * self._factor)
+        for name, ends in (("low", low), ("high", high)):
+            self.param[name].bounds = None
+            setattr(self, name, tuple(min(max(end, bounds[0]), bounds[1]) for end in ends))
+            self.param[name].bounds = bounds
 
     def list_quantities(self) -> list[str]:
         """What can have an error: parameters that are estimated, and quantities of the study that was opened."""

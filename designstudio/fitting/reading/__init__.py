@@ -9,6 +9,6 @@ fits = ...  # of scale.apply(loaded.trials); scale.restore brings parameters bac
 from designstudio.fitting.reading.example import example_path
 from designstudio.fitting.reading.load import LoadedData, read_data
 from designstudio.fitting.reading.load_report import LoadReport
-from designstudio.fitting.reading.scale import Scale, choose_scale
+from designstudio.fitting.reading.scale import choose_scale
 
-__all__ = ["LoadReport", "LoadedData", "Scale", "choose_scale", "example_path", "read_data"]
+__all__ = ["LoadReport", "LoadedData", "choose_scale", "example_path", "read_data"]

@@ -6,9 +6,10 @@ from types import MappingProxyType
 
 from designstudio.errors import DataError, UnknownNameError
 
+GROUP = "group"
 REQUIRED = ("subject", "stimulus", "response")
-OPTIONAL = ("condition", "trial")
-ROLES = ("subject", "condition", "trial", "stimulus", "response")
+OPTIONAL = ("condition", "trial", GROUP)
+ROLES = ("subject", "condition", "trial", "stimulus", "response", GROUP)
 
 # In small letters, without spaces, underscores, hyphens and points.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -21,6 +22,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
             "cond conditions conditionid level noiselevel noise coherence coherencelevel uncertainty uncertaintylevel "
             "contrast blocktype trialtype"
         ),
+        GROUP: "groupid groupname cohort arm studyarm",
         "trial": "trialnumber trialnum trialno trialnr trialindex trialidx trialid trialn trials",
         "stimulus": (
             "stim stimuli stimulusvalue stimvalue target targetvalue targetduration targetforce targetdistance "

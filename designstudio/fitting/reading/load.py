@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from designstudio.errors import DataError
-from designstudio.fitting.reading.cells import is_missing, parse_number
-from designstudio.fitting.reading.columns import ROLES, check_chosen
+from designstudio.fitting.reading.cells import is_missing, parse_number, tidy_label
+from designstudio.fitting.reading.columns import GROUP, ROLES, check_chosen
 from designstudio.fitting.reading.dataset_notes import describe_columns, describe_conditions, describe_labels, settle_unit
 from designstudio.fitting.reading.folders import find_sources
 from designstudio.fitting.reading.load_report import AppliedFilter, ExcludedSubject, LoadReport, count, group_rows
@@ -133,6 +133,9 @@ def _choose_type(column: pd.Series) -> pd.Series:
     """Numbers if all cells are numbers; subjects and conditions are labels, even if they look like numbers."""
     if column.name in LABEL_ROLES:
         return column.astype(str)
+    if column.name == GROUP:
+        # As conditions are: a group called 1 is a label, too.
+        return pd.Series([tidy_label(cell) if isinstance(cell, str) else "" for cell in column], column.index, dtype=object)
     if column.name in NUMBER_ROLES:
         return column.astype(float)
     # Rows of a table without the column have NaN here.

@@ -13,6 +13,8 @@ from designstudio.fitting.reading.where import Filter
 # Labels in file names that say whose trials they are.
 SUBJECT_LABELS = ("sub", "subject", "participant")
 LABEL_ROLES = ("subject", "condition")
+# Columns that are kept under the name of their role, and have no part in a fit.
+EXTRA_ROLES = ("trial", "group")
 NUMBER_ROLES = ("stimulus", "response")
 NOT_POSITIVE = "the response is zero or negative, and the model works on logarithms"
 
@@ -49,7 +51,7 @@ class Rows:
 
     def extras(self) -> dict[str, list[str]]:
         """All other columns; numbers with a decimal comma are written with a point."""
-        used = [self.roles[role] for role in self.roles if role != "trial"]
+        used = [self.roles[role] for role in self.roles if role not in EXTRA_ROLES]
         found = {}
         for name, cells in self.table.columns.items():
             if name not in used:
@@ -57,8 +59,9 @@ class Rows:
         return found
 
     def _name_extra(self, name: str) -> str:
-        if name == self.roles.get("trial"):
-            return "trial"
+        for role in EXTRA_ROLES:
+            if name == self.roles.get(role):
+                return role
         # A role's name belongs to the column that was chosen for it.
         return f"{name}_in_file" if name in ROLES else name
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.parameter_entries import ParameterEntry, list_parameter_entries
@@ -18,18 +19,18 @@ AnyArray = Any
 
 
 class Group(NamedTuple):
-    """Mean and standard deviation of the subjects, on the scale of the group."""
+    """Mean and standard deviation of the subjects, on the scale of the group; the mean may depend on predictors."""
 
-    location: Float[AnyArray, "*chain entry"]
+    location: Float[AnyArray, "*chain coefficient"]
     spread: Float[AnyArray, "*chain entry"]
 
 
 class Hyperprior(NamedTuple):
     """Location is Normal(centre, scale²), spread is HalfNormal(spread)."""
 
-    centre: Float[np.ndarray, " entry"]
-    scale: Float[np.ndarray, " entry"]
-    spread: Float[np.ndarray, " entry"]
+    centre: Float[AnyArray, " coefficient"]
+    scale: Float[AnyArray, " coefficient"]
+    spread: Float[AnyArray, " entry"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,10 +73,11 @@ def stretch(entries: tuple[Entry, ...], values: Values) -> tuple[Float[Array, " 
     return jnp.stack(points), jnp.sum(jnp.stack(log_slopes))
 
 
-def choose_hyperprior(entries: tuple[Entry, ...], spread_share: float) -> Hyperprior:
+def choose_hyperprior(entries: tuple[Entry, ...], settings: PoolingSettings) -> Hyperprior:
     """The group's location is where the analysis prior is; its spread is some of the analysis prior's."""
     centre, scale = np.transpose([entry.scale.moments(entry.prior) for entry in entries]).astype(np.float32)
-    return Hyperprior(centre, scale, spread_share * scale)
+    share = np.array([settings.find_share(entry.name) for entry in entries], np.float32)
+    return Hyperprior(centre, scale, share * scale)
 
 
 def lay_out_draws(entries: tuple[Entry, ...], posterior: xr.Dataset) -> Float[np.ndarray, "entry subject draw"]:

@@ -7,12 +7,12 @@ Samplers that move group and subjects in turn would be slow here: where people a
 move far without the other.
 """
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
@@ -26,6 +26,8 @@ from designstudio.inference.mixture import (
     refit_mixture,
 )
 
+# On the host while a group is prepared, on a device while it is sampled.
+AnyArray = Any
 # Groups that are weighed at once.
 AT_ONCE = 50
 NUM_REFITS = 2
@@ -40,11 +42,14 @@ class Particles(NamedTuple):
         points: on the scale of the group; anything for entries that a subject does not have.
         log_weight: log likelihood over the density they came from.
         has: which entries each subject has.
+        predictors: by which the group's location is multiplied for each subject; a single 1 where all have the same. With
+            several, locations are coefficients: those of all entries for the first predictor, then for the next.
     """
 
-    points: Float[np.ndarray, "subject draw entry"]
-    log_weight: Float[np.ndarray, "subject draw"]
-    has: Bool[np.ndarray, "subject entry"]
+    points: Float[AnyArray, "subject draw entry"]
+    log_weight: Float[AnyArray, "subject draw"]
+    has: Bool[AnyArray, "subject entry"]
+    predictors: Float[AnyArray, "subject predictor"]
 
 
 class Affine(NamedTuple):
@@ -54,14 +59,14 @@ class Affine(NamedTuple):
         location, log_spread: centres. location_scale, log_spread_scale: units.
     """
 
-    location: Float[np.ndarray, " entry"]
-    log_spread: Float[np.ndarray, " entry"]
-    location_scale: Float[np.ndarray, " entry"]
-    log_spread_scale: Float[np.ndarray, " entry"]
+    location: Float[AnyArray, " coefficient"]
+    log_spread: Float[AnyArray, " entry"]
+    location_scale: Float[AnyArray, " coefficient"]
+    log_spread_scale: Float[AnyArray, " entry"]
 
     def apply(self, coordinates: Float[Array, "*draw coordinate"]) -> Group:
         """The group at coordinates."""
-        location, log_spread = jnp.split(coordinates, 2, axis=-1)
+        location, log_spread = jnp.split(coordinates, [self.location.shape[-1]], axis=-1)
         return Group(
             self.location + self.location_scale * location, jnp.exp(self.log_spread + self.log_spread_scale * log_spread)
         )
@@ -110,22 +115,42 @@ def choose_particles(
     def some(given: tuple[Group, Key[Array, ""]]) -> tuple[Array, Array]:
         group, key = given
 
-        def one(points: Array, log_weight: Array, has: Array, key: Key[Array, ""]) -> tuple[Array, Array]:
-            logs = _agree(points, log_weight, has, group)
-            weights = jnp.exp(logs - jnp.max(logs, axis=0))
-            ends = jnp.cumsum(weights, axis=0)
-            threshold = jax.random.uniform(key, ends.shape[1:]) * ends[-1]
-            chosen = jnp.minimum(jnp.sum(ends < threshold, axis=0), len(points) - 1)
-            return chosen, ends[-1] ** 2 / jnp.sum(weights**2, axis=0)
+        def one(subject: Particles, key: Key[Array, ""]) -> tuple[Array, Array]:
+            logs = weigh_particles(subject, group)
+            # Computed once, not by each of those who need them.
+            weights = jax.lax.optimization_barrier(jnp.exp(logs - jnp.max(logs, axis=0)))
+            return _choose(weights, jax.random.uniform(key, weights.shape[1:]))
 
         chosen, support = jax.lax.map(
-            lambda subject: one(*subject), (*particles, jax.random.split(key, len(particles.log_weight)))
+            lambda given: one(*given), (particles, jax.random.split(key, len(particles.log_weight)))
         )
         return chosen.T, support.T
 
     chunks = jax.tree.map(lambda array: array.reshape(-1, AT_ONCE, *array.shape[1:]), groups)
     chosen, support = jax.lax.map(some, (chunks, jax.random.split(key, num_draws // AT_ONCE)))
     return chosen.reshape(num_draws, -1), jnp.mean(support.reshape(num_draws, -1), axis=0)
+
+
+def _choose(
+    weights: Float[Array, "particle draw"], uniforms: Float[Array, " draw"]
+) -> tuple[Int[Array, " draw"], Float[Array, " draw"]]:
+    """A row of each column, by the weights in it, and how many rows count.
+
+    First a block of rows, then a row of the block: cumulative sums over all rows would take longer than the weights.
+    """
+    num_draws = weights.shape[1]
+    size = math.isqrt(len(weights))
+    blocks = jnp.pad(weights, ((0, -len(weights) % size), (0, 0))).reshape(-1, size, num_draws)
+    sums = jnp.sum(blocks, axis=1)
+    ends = jnp.cumsum(sums, axis=0)
+    threshold = uniforms * ends[-1]
+    block = jnp.sum(ends < threshold, axis=0)
+    column = jnp.arange(num_draws)
+    inner = jnp.cumsum(blocks[block, :, column], axis=1)
+    # Rounding must not lead beyond the block.
+    rest = jnp.minimum(threshold - (ends - sums)[block, column], inner[:, -1])
+    row = jnp.sum(inner < rest[:, None], axis=1)
+    return block * size + row, ends[-1] ** 2 / jnp.sum(weights**2, axis=0)
 
 
 def _draw(
@@ -145,25 +170,38 @@ def weigh_groups(particles: Particles, hyperprior: Hyperprior, groups: Group) ->
     """Log posterior density of each group's location and log spread, up to a constant."""
 
     def some(group: Group) -> Array:
-        def one(subject: tuple[Array, Array, Array]) -> Array:
-            points, log_weight, has = subject
-            normalised = jnp.sum(jnp.where(has, jnp.log(group.spread), 0.0), axis=-1)
-            return jax.nn.logsumexp(_agree(points, log_weight, has, group), axis=0) - normalised
+        def one(subject: Particles) -> Array:
+            normalised = jnp.sum(jnp.where(subject.has, jnp.log(group.spread), 0.0), axis=-1)
+            return jax.nn.logsumexp(weigh_particles(subject, group), axis=0) - normalised
 
-        return jnp.sum(jax.lax.map(one, particles), axis=0)
+        def one_if_there(subject: Particles) -> Array:
+            # Groups of several sizes share a program, in which the smaller ones have empty places.
+            return jax.lax.cond(jnp.any(subject.has), one, lambda _: jnp.zeros(len(group.spread)), subject)
+
+        return jnp.sum(jax.lax.map(one_if_there, particles), axis=0)
 
     chunks = jax.tree.map(lambda array: array.reshape(-1, AT_ONCE, *array.shape[1:]), groups)
     likelihood = jax.lax.map(some, chunks).ravel()
     ratio = groups.spread / hyperprior.spread
     # The coordinate of a spread is its logarithm.
-    prior = jnp.log(ratio) - ratio**2 / 2 - ((groups.location - hyperprior.centre) / hyperprior.scale) ** 2 / 2
+    prior = jnp.sum(jnp.log(ratio) - ratio**2 / 2, axis=-1)
+    prior -= jnp.sum(((groups.location - hyperprior.centre) / hyperprior.scale) ** 2, axis=-1) / 2
     is_possible = jnp.all((ratio > SMALLEST_SPREAD) & (ratio < LARGEST_SPREAD), axis=-1)
-    return jnp.where(is_possible, likelihood + jnp.sum(prior, axis=-1), -jnp.inf)
+    return jnp.where(is_possible, likelihood + prior, -jnp.inf)
 
 
-def _agree(points: Array, log_weight: Array, has: Array, group: Group) -> Float[Array, "particle draw"]:
+def weigh_particles(subject: Particles, group: Group) -> Float[Array, "particle draw"]:
     """What the particles of one subject weigh under each group."""
-    precision = jnp.where(has, group.spread**-2, 0.0)
+    points, precision = subject.points, jnp.where(subject.has, group.spread**-2, 0.0)
+    location = locate_subject(subject.predictors, group.location)
     # The square of a difference, multiplied out: a product of matrices, not a loop over particles, groups and entries.
-    squares = points**2 @ precision.T - 2 * points @ (precision * group.location).T
-    return log_weight[:, None] - (squares + jnp.sum(precision * group.location**2, axis=-1)) / 2
+    squares = points**2 @ precision.T - 2 * points @ (precision * location).T
+    return subject.log_weight[:, None] - (squares + jnp.sum(precision * location**2, axis=-1)) / 2
+
+
+def locate_subject(
+    predictors: Float[Array, " predictor"], location: Float[Array, "*draw coefficient"]
+) -> Float[Array, "*draw entry"]:
+    """Where the group expects a subject."""
+    coefficients = location.reshape(*location.shape[:-1], len(predictors), -1)
+    return jnp.sum(coefficients * predictors[:, None], axis=-2)

@@ -80,7 +80,7 @@ def pool_subjects(
     def report(share: float) -> None:
         counter.report(int(share * len(good)), "pooling")
 
-    hyperprior = choose_hyperprior(entries, settings.spread_share)
+    hyperprior = choose_hyperprior(entries, settings)
     sampled = sample_group(members, hyperprior, separate, settings, key=group_key, report=report)
     check = check_weights(np.asarray(sampled.draws.log_weight, float).reshape(1, settings.num_chains, -1))
     group, points, support = _draw_equally(sampled, check, settings.num_draws, seed, key=resample_key)

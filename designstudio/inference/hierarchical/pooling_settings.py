@@ -1,6 +1,8 @@
 """How carefully subjects are pooled."""
 
 import dataclasses
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from designstudio.errors import StudioError
@@ -25,6 +27,7 @@ class PoolingSettings:
             half the subjects of a group may still, now and then, differ as much as the analysis prior allows (two sd), while
             a few subjects cannot make the group wider than the prior; like every half-normal it has its highest density at
             no spread at all, so it does not invent differences.
+        spread_shares: the same for single parameters, in place of `spread_share`.
         min_supporting: fewer particles than this cannot show what the group says about a subject.
         max_khat, min_ess: what the weights of the group must be like.
         max_particle_error: how large the error of its log likelihood may be that is due to the particles, in nats.
@@ -43,16 +46,24 @@ class PoolingSettings:
     num_components: int = 3
     surplus: int = 2
     spread_share: float = 0.5
+    spread_shares: Mapping[str, float] = dataclasses.field(default_factory=dict)
     min_supporting: float = 50.0
     max_khat: float = 0.7
     min_ess: float = 200.0
     max_particle_error: float = 0.7
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            if not getattr(self, field.name) > 0:
-                raise StudioError(f"{field.name} of pooling must be above 0, but {getattr(self, field.name):g} was given.")
+        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for name, share in given.pop("spread_shares").items():
+            given[f"spread_shares[{name!r}]"] = share
+        for name, value in given.items():
+            if not 0 < value < math.inf:
+                raise StudioError(f"{name} of pooling must be a number above 0, but {value:g} was given.")
+
+    def find_share(self, name: str) -> float:
+        """What the spread of a parameter over subjects has, a priori, of the sd of its analysis prior."""
+        return self.spread_shares.get(name, self.spread_share)
 
     def as_dict(self) -> dict[str, Any]:
         """Resolved settings, for a result's attributes."""
-        return dataclasses.asdict(self)
+        return {**dataclasses.asdict(self), "spread_shares": dict(self.spread_shares)}

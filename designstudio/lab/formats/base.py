@@ -21,10 +21,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from designstudio.model.parameters import STIMULUS_UNIT
+
 if TYPE_CHECKING:
     from designstudio.lab.schedule import ListedTrial, Schedule, TrialList
 
 Row = dict[str, Any]
+# A column that says what stimulus and response are measured in, where that is known.
+UNIT = "unit"
 
 
 class AbstractFormat(ABC):
@@ -57,6 +61,7 @@ def make_row(schedule: "Schedule", trial: "ListedTrial") -> Row:
         "condition": trial.condition,
         **{name: float(value) for name, value in trial.levels.items()},
         "stimulus": trial.stimulus,
+        **({UNIT: schedule.unit} if schedule.unit != STIMULUS_UNIT else {}),
         "seconds": float(schedule.design.seconds_per_trial),
     }
 

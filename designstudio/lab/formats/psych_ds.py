@@ -7,11 +7,10 @@ names of the files, in a column, and in the descriptions of the data set and of 
 import re
 from typing import Any
 
-from designstudio.lab.formats.base import Row, make_row, write_csv
+from designstudio.lab.formats.base import UNIT, Row, make_row, write_csv
 from designstudio.lab.schedule import Schedule, TrialList
 from designstudio.lab.text_folder import write_pretty
-from designstudio.model.costs import get_cost
-from designstudio.model.parameters import NO_UNIT
+from designstudio.model.parameters import NO_UNIT, STIMULUS_UNIT
 
 ORIGIN, SIMULATED = "origin", "simulated"
 
@@ -61,9 +60,8 @@ def write_description(schedule: Schedule) -> str:
 
 def describe_variables(schedule: Schedule) -> list[dict[str, Any]]:
     """Every column with its meaning and, where it has one, its unit."""
-    unit = schedule.options.unit
-    cost = get_cost(schedule.study.population.cost or schedule.study.cost)
-    parameters = {parameter.name: parameter for parameter in cost.all_parameters}
+    unit, study = schedule.unit, schedule.study
+    parameters = {parameter.name: parameter for parameter in study.list_parameters(study.population.cost)}
     response = "the participant's response; empty where there is none"
     if schedule.options.simulates:
         response = "SIMULATED response, drawn from the study's population: not data of people"
@@ -77,6 +75,7 @@ def describe_variables(schedule: Schedule) -> list[dict[str, Any]]:
             for name in schedule.design.levels
         ),
         _describe("stimulus", "what is shown", unit),
+        *([] if unit == STIMULUS_UNIT else [_describe(UNIT, "what stimulus and response are measured in")]),
         _describe("seconds", "planned length of the trial", "s"),
         _describe("response", response, unit),
     ]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from designstudio.core.fingerprint import hash_json
 from designstudio.lab.formats.base import AbstractFormat
+from designstudio.lab.formats.known_values import list_measured, name_known, write_fit_options
 from designstudio.lab.schedule import BLOCKED, Schedule
+from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study.design.description import record_design
 
 WIDTH = 100
@@ -56,13 +58,15 @@ def _title(schedule: Schedule) -> str:
 
 
 def _describe_conditions(schedule: Schedule) -> list[str]:
-    design, unit = schedule.design, schedule.options.unit
+    design, unit = schedule.design, schedule.unit
     lines = []
     for condition in design.conditions:
         levels = "".join(f", {name} {value:g}" for name, value in condition.levels.items())
         stimuli = design.stimuli_of(condition)
         lines.append(f"- {condition.name}: {condition.num_trials} trials{levels}; stimuli {stimuli}, in {unit!r}")
     said = ["\n".join(["Conditions:", *lines])]
+    if unit == STIMULUS_UNIT:
+        said.append(_wrap("What the stimuli are measured in is not said: name it in the study file (unit), or with --unit."))
     if design.levels:
         said.append(
             _wrap(
@@ -89,18 +93,36 @@ def _explain_files(schedule: Schedule, formats: Sequence[AbstractFormat]) -> lis
     explained = {
         **{of.name_file("01"): of.about for of in formats},
         "data/sub-01/": "a Psych-DS table with a column `response`",
+        **{name_known(name): f"{name} as the analysis takes it" for name in list_measured(schedule)},
         "schedule.json": "design, seed, options and the SHA-256 of every file",
     }
     width = max(map(len, explained)) + 4
     files = [f"{name:{width}}{about}" for name, about in explained.items()]
     if schedule.options.simulates:
-        fill = "The column `response` holds SIMULATED responses, to try out the analysis: designstudio fit FOLDER"
+        fill = "The column `response` holds SIMULATED responses, to try out the analysis."
     else:
         fill = (
-            "Write each response into the column `response` of the participant's table, in the unit of the stimulus; leave "
-            "it empty where there was none. Then: designstudio fit FOLDER"
+            f"Write each response into the column `response` of the participant's table, in {schedule.unit!r}; leave it "
+            "empty where there was none."
         )
-    return ["\n".join(["Files:", *files]), _wrap(fill)]
+    return ["\n".join(["Files:", *files]), _wrap(fill), *_explain_analysis(schedule)]
+
+
+def _explain_analysis(schedule: Schedule) -> list[str]:
+    """The next step: the analysis that was planned."""
+    said, measured = [], list_measured(schedule)
+    if measured and not schedule.options.simulates:
+        tables = ", ".join(map(name_known, measured))
+        said.append(
+            f"The analysis takes {', '.join(measured)} as measured beforehand. Put what you have measured into {tables}: a "
+            "row for each condition, participant (column subject), or both."
+        )
+    command = " ".join(["designstudio fit . --record RECORD", *write_fit_options(schedule, "")])
+    said.append(
+        "Then analyse the data as planned, typed in this folder, where RECORD is the folder that designstudio preregister "
+        "has written; without one, give --study STUDY.toml --design NAME in place of --record RECORD:"
+    )
+    return [*map(_wrap, said), f"    {command}"]
 
 
 def _count(num: int) -> str:

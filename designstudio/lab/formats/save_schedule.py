@@ -6,6 +6,7 @@ from typing import Any
 
 from designstudio.core.fingerprint import hash_json, hash_text
 from designstudio.evaluate.fingerprint import list_software
+from designstudio.lab.formats.known_values import write_known
 from designstudio.lab.formats.psych_ds import name_table, write_description, write_sidecar, write_table
 from designstudio.lab.formats.readme import write_readme
 from designstudio.lab.formats.registry import FORMATS
@@ -43,7 +44,11 @@ def format_schedule(schedule: Schedule, formats: Sequence[str] | None = None) ->
     chosen = [FORMATS.find(name) for name in dict.fromkeys(FORMATS if formats is None else formats)]
     files = {"README.txt": write_readme(schedule, chosen), "dataset_description.json": write_description(schedule)}
     # The validator of Psych-DS should not ask about what is not its own.
-    files[".psychdsignore"] = "".join(f"{of.name}/\n" for of in chosen) + "schedule.json\n"
+    known = write_known(schedule)
+    files[".psychdsignore"] = "".join(
+        [*(f"{of.name}/\n" for of in chosen), *(f"{name}\n" for name in known), f"{SCHEDULE}\n"]
+    )
+    files |= known
     sidecar = write_sidecar(schedule)
     for trials in schedule.lists:
         table = name_table(schedule, trials)
@@ -66,7 +71,7 @@ def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, An
         "seed": schedule.study.seed,
         "order": options.order,
         "max_repeats": options.max_repeats,
-        "unit": options.unit,
+        "unit": schedule.unit,
         "is_simulated": options.simulates,
         "block_orders": {trials.subject: list(trials.block_order) for trials in schedule.lists},
         "files": {name: hash_text(text) for name, text in files.items()},

@@ -6,7 +6,7 @@ Gauss rule like any other: a few nodes, with weights, that give the sum exactly 
 their number. A log density is close to a polynomial of degree two, so five nodes tell what a thousand trials would.
 
 This is for exploring a posterior. What it leaves out is measured on all trials and corrected: see
-`designstudio.inference.stages`.
+`designstudio.inference.correction`.
 """
 
 import equinox as eqx

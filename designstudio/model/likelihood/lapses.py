@@ -94,14 +94,21 @@ def mix_lapses(usual: Array, rate: Array, log_broad: Any) -> Array:
 def prepare_lapses(observations: Observations) -> Observations:
     """The same data sets with the density of a lapse, and with regressions that lapses do not move."""
     y, present = np.asarray(observations.response, float), np.asarray(observations.is_present)
-    axes = (-2, -1)
-    least, greatest = np.where(present, y, np.inf).min(axes), np.where(present, y, -np.inf).max(axes)
-    width = np.maximum(greatest - least, NARROWEST_RANGE)
+    width = find_lapse_range(y, present, axis=(-2, -1))[1]
     moments, _ = _summarize_ordinary(observations)
     log_broad = np.broadcast_to(-np.log(width)[..., None], y.shape[:-1]).astype(np.float32)
     return eqx.tree_at(
         lambda o: (o.moments, o.log_broad), observations, (moments, log_broad), is_leaf=lambda leaf: leaf is None
     )
+
+
+def find_lapse_range(
+    responses: np.ndarray, is_present: np.ndarray, axis: int | tuple[int, ...] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the responses of lapses begin, and how wide they are spread: over all that a participant has given."""
+    least = np.where(is_present, responses, np.inf).min(axis)
+    greatest = np.where(is_present, responses, -np.inf).max(axis)
+    return least, np.maximum(greatest - least, NARROWEST_RANGE)
 
 
 def find_suspects(observations: Observations) -> Bool[np.ndarray, "*set condition trial"]:

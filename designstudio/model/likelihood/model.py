@@ -113,9 +113,15 @@ class BehaviorModel(eqx.Module):
         return tuple(name for name, _ in self._priors)
 
     @property
+    def free_entries(self) -> tuple[str, ...]:
+        """The same with a name for each condition where a parameter differs: one for each dimension of the posterior."""
+        repeats = ((name, self.num_conditions if name in self.per_condition else 1) for name, _ in self._priors)
+        return tuple(name for name, num in repeats for _ in range(num))
+
+    @property
     def num_free(self) -> int:
         """How many numbers are free: the dimension of the posterior."""
-        return sum(self.num_entries(name) for name in self.free)
+        return len(self.free_entries)
 
     def num_entries(self, name: str) -> int:
         """How many values a free parameter has."""

@@ -41,6 +41,7 @@ def make_trials(
     is_present: npt.ArrayLike | None = None,
     conditions: Sequence[str] | None = None,
     subjects: Sequence[str] | None = None,
+    numbers: npt.ArrayLike | None = None,
     unit: str = STIMULUS_UNIT,
 ) -> xr.Dataset:
     """Trials from arrays: (trial,) for one data set, (dataset, trial) for many.
@@ -52,6 +53,7 @@ def make_trials(
         is_present: False where a shorter data set is padded; by default every trial is real.
         conditions: labels of the conditions; by default "all" if there is one, else "0", "1", ...
         subjects: a label for each data set; by default "0", "1", ...
+        numbers: of the data sets; by default 0, 1, ...
         unit: what stimulus and response are measured in.
 
     Raises:
@@ -89,7 +91,11 @@ def make_trials(
             "condition_index": (TRIAL_DIMS, index, {"long_name": "index of the condition"}),
             "is_present": (TRIAL_DIMS, present.copy(), {"long_name": "whether the trial is real"}),
         },
-        coords={"dataset": np.arange(shape[0]), "subject": ("dataset", names), "condition": labels},
+        coords={
+            "dataset": np.arange(shape[0]) if numbers is None else np.asarray(numbers),
+            "subject": ("dataset", names),
+            "condition": labels,
+        },
         attrs={"schema": SCHEMA},
     )
     check_trials(trials)
@@ -156,7 +162,9 @@ def check_trials(trials: xr.Dataset) -> None:
         TrialsError: with one sentence: what is wrong, where, and what is allowed.
     """
     _check_layout(trials)
-    units = {name: trials[name].attrs.get("units") for name in ("stimulus", "response")}
+    # Variables are quicker than arrays with their coordinates, and this is called often.
+    variables = trials.variables
+    units = {name: variables[name].attrs.get("units") for name in ("stimulus", "response")}
     for name, unit in units.items():
         if not isinstance(unit, str) or not unit:
             raise TrialsError(f"The unit of the {name} is {unit!r}, but a name is needed, such as {STIMULUS_UNIT!r}.")
@@ -164,12 +172,12 @@ def check_trials(trials: xr.Dataset) -> None:
         raise TrialsError(
             f"The stimulus is in {units['stimulus']!r} and the response in {units['response']!r}: convert them to one unit."
         )
-    present, index = trials["is_present"].values, trials["condition_index"].values
+    present, index = variables["is_present"].values, variables["condition_index"].values
     is_empty = ~present.any(axis=1)
     if is_empty.any():
         raise TrialsError(f"{_name_dataset(trials, int(np.argmax(is_empty)))} has no trials: leave it out.")
     for name in units:
-        numbers = trials[name].values
+        numbers = variables[name].values
         # NaN compares as False, so it is refused too.
         is_wrong = present & ~((numbers > 0) & (numbers < np.inf))
         _refuse(trials, name, is_wrong, "only positive, finite numbers are allowed")
@@ -191,7 +199,8 @@ def number_within_groups(groups: np.ndarray) -> np.ndarray:
 def _check_layout(trials: xr.Dataset) -> None:
     if not isinstance(trials, xr.Dataset):
         raise TrialsError(f"Trials are an xarray.Dataset, but a {type(trials).__name__} was given: use make_trials.")
-    missing = [name for name in (*NUMBER_TYPES, *COORDINATE_DIMS) if name not in trials.variables]
+    variables = trials.variables
+    missing = [name for name in (*NUMBER_TYPES, *COORDINATE_DIMS) if name not in variables]
     if missing:
         needed = ", ".join((*NUMBER_TYPES, *COORDINATE_DIMS))
         raise TrialsError(f"The trials have no {missing[0]!r}, but all of {needed} are needed: make them with make_trials.")
@@ -200,19 +209,20 @@ def _check_layout(trials: xr.Dataset) -> None:
         raise TrialsError(f"The trials follow the schema {schema!r}, but {SCHEMA!r} is needed: make them with make_trials.")
     expected = {**dict.fromkeys(NUMBER_TYPES, TRIAL_DIMS), **{name: (dim,) for name, dim in COORDINATE_DIMS.items()}}
     for name, dims in expected.items():
-        if trials[name].dims != dims:
+        if variables[name].dims != dims:
             raise TrialsError(
-                f"{name!r} has dimensions {trials[name].dims}, but {dims} are needed: "
+                f"{name!r} has dimensions {variables[name].dims}, but {dims} are needed: "
                 "use transpose, and select with lists to keep a dimension."
             )
     for name in NUMBER_TYPES:
-        _check_number_type(name, trials[name].values)
-    if not np.issubdtype(trials["dataset"].dtype, np.integer):
-        raise TrialsError(f"Data sets are numbered by integers, but their coordinate holds {trials['dataset'].dtype}.")
+        _check_number_type(name, variables[name].values)
+    if not np.issubdtype(variables["dataset"].dtype, np.integer):
+        raise TrialsError(f"Data sets are numbered by integers, but their coordinate holds {variables['dataset'].dtype}.")
     for name in ("subject", "condition"):
-        labels = trials[name].values.tolist()
+        labels = variables[name].values.tolist()
         if not all(isinstance(label, str) for label in labels):
-            raise TrialsError(f"Labels of {name!r} must be text, but {trials[name].dtype} was given: convert them with str.")
+            dtype = variables[name].dtype
+            raise TrialsError(f"Labels of {name!r} must be text, but {dtype} was given: convert them with str.")
         if name == "condition" and len(set(labels)) < len(labels):
             raise TrialsError(f"The conditions are called {', '.join(labels)}: give each a name of its own.")
     if not trials.sizes["dataset"]:

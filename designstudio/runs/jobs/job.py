@@ -118,7 +118,9 @@ class Job:
         outcome = self.outcome
         if outcome:
             return str(outcome["state"])
-        waited = time.time() - float(self.record.get("started", 0.0))
+        # Read last: a new start is noted before the last outcome is removed. What is only written down is about to start.
+        record = self.record
+        waited = time.time() - float(record.get("started", record.get("created", 0.0)))
         is_new = not has_begun and waited < self._waiting.patience
         return STARTING if is_new else LOST
 

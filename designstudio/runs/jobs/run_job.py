@@ -1,14 +1,17 @@
 """What jobs do: the commands, with results where the command line would have put them."""
 
+import dataclasses
 from collections.abc import Callable
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.fitting.fixed_values import read_fixed
 from designstudio.fitting.request import request_from_dict
 from designstudio.runs.evaluate import EvaluateRequest, run_evaluate
 from designstudio.runs.fit import FitDataRequest, run_fit
 from designstudio.runs.jobs.job import EVALUATE, FINISHED, FIT, PLAN, POWER, SEARCH, STUDY, Job
 from designstudio.runs.jobs.work import Reporter
 from designstudio.runs.plan import PlanRequest, run_plan
+from designstudio.runs.planned_fit import PlannedFitRequest, run_planned_fit
 from designstudio.runs.power import PowerRequest, run_power
 from designstudio.runs.search import SearchRequest, run_search
 from designstudio.search.run_search import Budget
@@ -46,12 +49,27 @@ def _power(job: Job, reporter: Reporter) -> None:
 
 
 def _fit(job: Job, reporter: Reporter) -> None:
-    reading = dict(job.settings["reading"])
+    settings, reading = job.settings, dict(job.settings["reading"])
+    fixed = read_fixed(settings.get("fixed", {}), folder=job.folder)
+    if "record" in settings:
+        planned = PlannedFitRequest(
+            str(job.folder / reading["file"]),
+            job.folder / settings["record"],
+            fixed=fixed,
+            columns=reading.get("columns", {}),
+            unit=reading.get("unit"),
+            num_drawn=int(reading.get("num_drawn", 6)),
+            name=settings["name"],
+            folder=job.folder,
+        )
+        run_planned_fit(planned, progress=reporter.report_or_stop)
+        return
+    asked = request_from_dict(settings["request"])
     request = FitDataRequest(
         job.folder / reading.pop("file"),
-        request_from_dict(job.settings["request"]),
+        dataclasses.replace(asked, fixed={**asked.fixed, **fixed}),
         chooses_conditions=False,
-        name=job.settings["name"],
+        name=settings["name"],
         folder=job.folder,
         **{**reading, "where": tuple(reading.get("where", ()))},
     )

@@ -77,9 +77,10 @@ class JobStore:
         """Start the process of a job, or start it again after it was stopped."""
         if not _wait_for_lock(job):
             return
-        for name in (OUTCOME, STOP, PROGRESS, PID):
-            (job.folder / name).unlink(missing_ok=True)
+        # Whoever looks in between finds how it ended, or that it has just started: never neither.
         write_json(job.folder / JOB, {**job.record, "started": time.time()})
+        for name in (STOP, PROGRESS, PID, OUTCOME):
+            (job.folder / name).unlink(missing_ok=True)
         # Stopping the server, or Ctrl-C in its terminal, does not stop the job.
         OwnProcess("designstudio.runs.jobs.work", str(job.folder), log=job.folder / LOG, outlives=True)
 

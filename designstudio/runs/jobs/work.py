@@ -68,6 +68,8 @@ def work(folder: Path) -> int:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         state, message = _run(Job(folder), Reporter(folder))
         write_json(folder / OUTCOME, {"state": state, "message": message, "seconds": time.time() - started})
+        # The outcome says more. Left behind only by a process that was killed.
+        (folder / PID).unlink(missing_ok=True)
     finally:
         # Now, not when the process has ended: that takes a moment, and somebody may want to resume the job.
         lock.release()

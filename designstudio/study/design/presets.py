@@ -41,6 +41,9 @@ PRESETS: dict[str, Design] = {
     )
 }
 
+# What their stimuli are measured in; those of simulations have the actor's unit.
+PRESET_UNITS = {"bean-bag": "m", "puck": "m", "force": "N", "duration": "s"}
+
 
 def get_preset(name: str) -> Design:
     """A published design.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from designstudio.model.costs import AbstractCost, available_costs
 from designstudio.model.parameters import Parameter
+from designstudio.model.scale import OWN_UNIT, Scale
 from designstudio.study.goals import Goal
 from designstudio.study.quantities import Quantity
 from designstudio.study.stimuli import Stimuli
@@ -22,6 +23,7 @@ class Context:
         quantities: functions of the parameters; None if they are not known.
         goals: of the study; None if they are not known.
         stimuli: what designs show that have none of their own.
+        unit: what stimuli are measured in; "" if nothing is said.
         folder: where the file is.
     """
 
@@ -30,6 +32,7 @@ class Context:
     quantities: tuple[Quantity, ...] | None = ()
     goals: tuple[Goal, ...] | None = ()
     stimuli: Stimuli | None = None
+    unit: str = ""
     folder: Path = Path()
 
     @classmethod
@@ -44,6 +47,6 @@ class Context:
         return None if self.quantities is None else [*self.fitted, *(quantity.name for quantity in self.quantities)]
 
 
-def parameters_by_name(cost: AbstractCost) -> Parameters:
-    """All parameters of a cost's model."""
-    return {parameter.name: parameter for parameter in cost.all_parameters}
+def parameters_by_name(cost: AbstractCost, scale: Scale = OWN_UNIT) -> Parameters:
+    """All parameters of a cost's model, in the unit of a study."""
+    return {parameter.name: scale.restate(parameter) for parameter in cost.all_parameters}

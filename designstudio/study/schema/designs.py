@@ -6,7 +6,7 @@ from typing import Any
 
 from designstudio.errors import StudioError
 from designstudio.model.priors import AbstractPrior
-from designstudio.study.design import PRESETS, Condition, Design, get_preset
+from designstudio.study.design import PRESET_UNITS, PRESETS, Condition, Design, get_preset
 from designstudio.study.schema.context import Context
 from designstudio.study.schema.entry import Entry
 from designstudio.study.schema.kinds import LINES, POSITIVE, TEXT, Field, Kind, list_of, one_of, table, whole
@@ -89,9 +89,18 @@ def design_kind(context: Context) -> Kind:
     )
     published = Field("preset", one_of("preset", PRESETS), "A published design to start from.", is_required=True)
     whole_design = table(Design, fields, build)
-    preset = table(
-        Design, (published, name, *_LENGTH), lambda preset, **given: dataclasses.replace(get_preset(preset), **given)
-    )
+
+    def start(preset: str, **given: Any) -> Design:
+        unit = PRESET_UNITS.get(preset, "")
+        if context.unit not in ("", unit):
+            own = repr(unit) if unit else "the actor's unit"
+            raise StudioError(
+                f"The stimuli of the preset {preset!r} are in {own}, but the study is in {context.unit!r}: write the design "
+                "in full, with stimuli in that unit."
+            )
+        return dataclasses.replace(get_preset(preset), **given)
+
+    preset = table(Design, (published, name, *_LENGTH), start)
 
     def read(entry: Entry) -> Any:
         return (preset if isinstance(entry.value, dict) and "preset" in entry.value else whole_design).read(entry)

@@ -1,6 +1,7 @@
 """Parameters and their priors in a study file: a number, or a table such as { uniform = [0.1, 0.25] }."""
 
 import math
+import tomllib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from designstudio.model.parameters import NO_UNIT, Parameter
 from designstudio.model.priors import PRIOR_FAMILIES, AbstractPrior, Constant, Interval
 from designstudio.model.priors.base import BOUNDS, MUST_BE_POSITIVE
-from designstudio.study.schema.entry import Entry, StudyFileError
+from designstudio.study.schema.entry import Entry, Origin, StudyFileError
 from designstudio.study.schema.kinds import NUMBER, POSITIVE, Field, JsonSchema, Kind, close, define, table
 from designstudio.study.schema.toml_text import write_value
 
@@ -164,6 +165,20 @@ def write_prior(prior: AbstractPrior) -> Any:
 def format_prior(prior: AbstractPrior) -> str:
     """A prior as a study file says it, as text with all its digits."""
     return write_value(write_prior(prior))
+
+
+def parse_prior(text: str, parameter: Parameter) -> AbstractPrior:
+    """The prior that `format_prior` has written.
+
+    Raises:
+        StudyFileError: if it is no prior, or none that the parameter could have.
+    """
+    try:
+        value = tomllib.loads(f"{parameter.name} = {text}")[parameter.name]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise StudyFileError(f"The prior of {parameter.name}, {text!r}, cannot be read.") from None
+    found: AbstractPrior = value_or_prior(parameter).read(Entry(value, (parameter.name,), Origin("the prior", {}, ())))
+    return found
 
 
 def prior_definition() -> JsonSchema:

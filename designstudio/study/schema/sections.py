@@ -8,8 +8,10 @@ from designstudio.errors import StudioError
 from designstudio.model.costs import available_costs, get_cost
 from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES
 from designstudio.model.parameters import Parameter
+from designstudio.model.priors import AbstractPrior
 from designstudio.study.analysis import Analysis, Known
-from designstudio.study.goals import EXCLUDES, KINDS, Goal
+from designstudio.study.goals import KINDS, WITH_VALUE, Goal
+from designstudio.study.groups import DECISIONS, FEWEST_MEMBERS, HIERARCHICAL, Factor, Group
 from designstudio.study.population import Population
 from designstudio.study.quantities import LONGEST_FORMULA, Quantity
 from designstudio.study.schema.context import Context, Parameters
@@ -26,6 +28,7 @@ from designstudio.study.schema.kinds import (
     number,
     one_of,
     table,
+    whole,
 )  # fmt: skip
 from designstudio.study.schema.priors import FIT_NEEDS_A_RANGE, parameter_fields, parameter_value, prior, value_or_prior
 
@@ -162,7 +165,7 @@ def goal_kind(context: Context) -> Kind:
     def build(**given: Any) -> Goal:
         goal = Goal(**given)
         parameter = context.fitted.get(goal.quantity)
-        if goal.kind == EXCLUDES and goal.value is None and (parameter is None or parameter.neutral is None):
+        if goal.kind in WITH_VALUE and goal.value is None and (parameter is None or parameter.neutral is None):
             raise StudioError(f"{goal.quantity} has no neutral value to exclude: add value = ... to this goal.")
         return goal
 
@@ -173,15 +176,63 @@ def goal_kind(context: Context) -> Kind:
         Field("name", TEXT, "How tables and searches call it; by default its kind and quantity.", hides_default=True),
         Field("kind", one_of("kind of goal", KINDS), "What is to be reached.", is_required=True),
         Field("quantity", scored, "A parameter or a quantity of the study.", is_required=True),
-        Field("value", NUMBER, "For excludes: the value that the interval must exclude; by default the neutral one."),
-        Field("margin", number(0), "For excludes: by how much the interval must stay away from the value."),
+        Field("value", NUMBER, "For excludes and group-mean: the value that must be excluded; by default the neutral one."),
+        Field("margin", number(0), "By how much the interval must stay away from the value, or groups must differ."),
         Field(
             "margin_at_end",
             number(0, 1),
-            "For excludes: this share of the prior's range, where the value is an end of the prior and no margin is given.",
+            "This share of the prior's range, where the value is an end of the prior and no margin is given.",
             hides_default=True,
         ),
         Field("width", POSITIVE, "For narrower: the interval must be narrower than this."),
-        Field("group", group, "For groups-differ: parameters of the second group, where it differs from the population."),
+        Field(
+            "group", group, "For groups-differ without [[groups]]: the second group, where it differs from the population."
+        ),
+        Field("groups", list_of(TEXT, "names"), "Which of the [[groups]]: two for groups-differ, one for group-mean."),
+        Field(
+            "decision",
+            one_of("decision", DECISIONS),
+            "Of a whole study with groups.",
+            default=HIERARCHICAL,
+            hides_default=True,
+        ),
     )
     return table(Goal, fields, build)
+
+
+def group_kind(context: Context) -> Kind:
+    """Participants of one kind."""
+
+    def build(
+        name: str, num_participants: int | None = None, dropout: float = 0.0, **differs: AbstractPrior | Factor
+    ) -> Group:
+        return Group(name, num_participants, dropout, differs)
+
+    differs = parameter_fields(context.simulated.values(), change_kind, lambda group, name: group.differs.get(name))
+    fields = (
+        Field("name", TEXT, "What tables and goals call it.", is_required=True),
+        Field(
+            "participants", whole(1, least=FEWEST_MEMBERS), "How many take part; by default as many as the design says.",
+            "num_participants",
+        ),
+        Field("dropout", number(0, 1), "Share of them whose data are lost.", hides_default=True),
+        *differs,
+    )  # fmt: skip
+    return table(Group, fields, build)
+
+
+def change_kind(parameter: Parameter) -> Kind:
+    """How a group differs from the population in a parameter."""
+    drawn = value_or_prior(parameter)
+    factor = table(Factor, (Field("factor", POSITIVE, "What everybody's own value is multiplied by.", is_required=True),))
+    words = f"{drawn.words}, or {{ factor = 1.5 }}"
+
+    def read(entry: Entry) -> AbstractPrior | Factor:
+        is_factor = isinstance(entry.value, dict) and "factor" in entry.value
+        change: AbstractPrior | Factor = (factor if is_factor else drawn).read(entry)
+        return change
+
+    def write(change: AbstractPrior | Factor) -> Any:
+        return {"factor": float(change.factor)} if isinstance(change, Factor) else drawn.write(change)
+
+    return Kind(words, read, {"anyOf": [drawn.schema, factor.schema]}, write)

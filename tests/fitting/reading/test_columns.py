@@ -85,7 +85,7 @@ def test_an_optional_role_may_be_chosen_away():
         (
             PLAIN,
             {"answer": "x"},
-            r"^Unknown role of a column 'answer'\. Available: subject, condition, trial, stimulus, response\.$",
+            r"^Unknown role of a column 'answer'\. Available: subject, condition, trial, stimulus, response, group\.$",
         ),
         (PLAIN, {"response": ""}, r"^The response needs a column, but '' was given: name one\.$"),
         (PLAIN, {"response": 3}, r"^The column of the response must be the name of one, but 3 was given\.$"),

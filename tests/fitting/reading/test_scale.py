@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designstudio.errors import DataError
-from designstudio.fitting.reading import Scale, choose_scale
+from designstudio.fitting.reading import choose_scale
 from designstudio.model.actors import ExactActor
 from designstudio.model.actors.decide import choose_actions
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.model.perception.lognormal import MU_0, SIGMA
+from designstudio.model.scale import Scale
 from designstudio.model.trials import check_trials, make_trials
 
 

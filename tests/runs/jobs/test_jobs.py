@@ -14,7 +14,8 @@ from filelock import FileLock
 from designstudio.errors import StudioError
 from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobStore
 from designstudio.runs.jobs import job as jobs
-from designstudio.runs.jobs.job import EVALUATE, JOB, LOCK, PID, STARTING, STUDY, JobSettings
+from designstudio.runs.jobs import store as jobs_store
+from designstudio.runs.jobs.job import EVALUATE, JOB, LOCK, OUTCOME, PID, STARTING, STUDY, JobSettings
 from designstudio.study import format_study, read_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
@@ -77,6 +78,31 @@ def test_a_job_that_begins_while_somebody_looks_at_it_is_not_called_lost(tmp_pat
             return False
 
     assert Job(tmp_path).state == STARTING
+
+
+def test_a_job_is_not_called_lost_between_being_written_down_and_started(store):
+    assert store.prepare(EVALUATE, "one", {}).state == STARTING
+
+
+def test_a_job_that_is_taken_up_again_is_not_called_lost_at_any_moment(store, monkeypatch):
+    job = store.prepare(EVALUATE, "one", {})
+    # It failed long ago.
+    (job.folder / OUTCOME).write_text(json.dumps({"state": FAILED}))
+    (job.folder / JOB).write_text(json.dumps({**job.record, "created": 0.0, "started": 0.0}))
+    seen = []
+
+    def look_before(change):
+        def changed(*arguments, **options):
+            seen.append(job.state)
+            return change(*arguments, **options)
+
+        return changed
+
+    monkeypatch.setattr(type(job.folder), "unlink", look_before(type(job.folder).unlink))
+    monkeypatch.setattr(jobs_store, "write_json", look_before(jobs_store.write_json))
+    monkeypatch.setattr(jobs_store, "OwnProcess", look_before(lambda *_, **__: None))
+    store.start(job)
+    assert set(seen) == {FAILED, STARTING}
 
 
 def test_a_job_waits_for_those_who_only_look_whether_it_runs(tmp_path):

@@ -152,7 +152,8 @@ def _constrain_scale(
         offset += jnp.log(SMALLEST_GAIN + (1 - SMALLEST_GAIN) * jax.nn.sigmoid(-log_saturation / GAIN_WIDTH))
     if trades_noise(model):
         log_perceptual, logs["sigma_r"], log_share = _share_variance(model, reader, low + offset, high + offset)
-        hub = log_perceptual - offset
+        # Beside the largest motor noise rounding would hide how small the perceptual one is.
+        hub = jnp.clip(log_perceptual - offset, low, high)
         log_det += log_share
     else:
         hub = reader.take(low + offset, high + offset, 1)[0] - offset

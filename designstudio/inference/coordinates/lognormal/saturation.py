@@ -14,15 +14,25 @@ from jaxtyping import Array, Float
 from designstudio.inference.coordinates.bounds import BoundedReader
 from designstudio.inference.coordinates.lognormal.layout import bends_at_unit, log_bounds, unit_bounds
 from designstudio.inference.coordinates.lognormal.likely import spread_over_likely
-from designstudio.inference.coordinates.lognormal.regression import expect_level, residual_variance, summarize_near_mean
+from designstudio.inference.coordinates.lognormal.regression import (
+    NEIGHBOURHOOD,
+    expect_level,
+    residual_variance,
+    summarize_near_mean,
+)
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
+from designstudio.model.gauss_hermite import gauss_hermite
 from designstudio.model.likelihood.model import BehaviorModel, Values
 from designstudio.model.likelihood.observations import Observations
 
 Scalar = Float[Array, ""]
 # Over which share of its range the coordinate falls off at least, beyond what explains the level.
 SMALLEST_REACH = 1 / 40
+# Bounds of the level are at least so far apart, which 32 bits can tell.
+NARROWEST = 1e-5
+# Over measurements near the mean stimulus.
+NUM_LEVEL_NODES = 3
 
 
 def take_log_saturation(
@@ -70,21 +80,17 @@ def constrain_by_unit(
     In units of the unit the action depends on the log saturation alone. So the level gives the unit, the unit and the log
     saturation give the belief, and the belief gives mu_0; of the determinant only the prior's weight remains.
     """
-    actor, cost = cast(AbstractBeliefActor, model.actor), cast(AbstractBentCost, model.actor.cost)
+    cost = cast(AbstractBentCost, model.actor.cost)
     weight = jnp.minimum(jax.nn.sigmoid(2 * rho), 1 - 1e-6)
-    spread = model.broadcast_to_conditions(
-        {**values, "mu_0": jnp.ones(()), **cost.parameters_at(jnp.zeros(()))}, observations.fixed
-    )
-    noise = {name: value[0] for name, value in spread.items()}
-    action = actor.follow(noise)(log_saturation)
+    action = _act_near_mean(model, values, weight, log_saturation, observations)
     mean_x = observations.moments.mean_x[0]
     belief_low, belief_high = (weight * mean_x + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
     unit_low, unit_high = unit_bounds(model)
     lowest = action + jnp.maximum(unit_low, belief_low - log_saturation)
     highest = action + jnp.minimum(unit_high, belief_high - log_saturation)
-    centre, scale = (
-        entry[0] for entry in expect_level(model, observations, lowest[None], jnp.maximum(highest, lowest)[None])
-    )
+    # At the ends of the log saturation both bounds are the same, and rounding may exchange them.
+    highest = jnp.maximum(highest, lowest + NARROWEST)
+    centre, scale = (entry[0] for entry in expect_level(model, observations, lowest[None], highest[None]))
     c = centre + scale * reader.take((lowest - centre) / scale, (highest - centre) / scale, 1)[0]
     log_unit = c - action
     log_mu_0 = (log_unit + log_saturation - weight * mean_x) / (1 - weight)
@@ -93,6 +99,25 @@ def constrain_by_unit(
     values["mu_0"] = jnp.exp(log_mu_0)
     (derivative,) = slope.values()
     return log_mu_0 - jnp.log(1 - weight) + jnp.log(scale) + jnp.log(derivative)
+
+
+def _act_near_mean(
+    model: BehaviorModel, values: Values, weight: Scalar, log_saturation: Scalar, observations: Observations
+) -> Scalar:
+    """Mean log action of the anchor near the mean stimulus, in units of the unit: what a regression says about the level.
+
+    Where the policy bends it is below the action at the mean, by more than the level's error.
+    """
+    actor, cost = cast(AbstractBeliefActor, model.actor), cast(AbstractBentCost, model.actor.cost)
+    everywhere = model.broadcast_to_conditions(
+        {**values, "mu_0": jnp.ones(()), **cost.parameters_at(jnp.zeros(()))}, observations.fixed
+    )
+    participant = {name: value[0] for name, value in everywhere.items()}
+    moments = observations.moments
+    variance = NEIGHBOURHOOD**2 * moments.sum_xx[0] / jnp.maximum(moments.count[0], 1.0)
+    scale = weight * jnp.sqrt(participant["sigma"] ** 2 + variance)
+    nodes, shares = (jnp.asarray(array, jnp.float32) for array in gauss_hermite(NUM_LEVEL_NODES))
+    return shares @ jax.vmap(actor.follow(participant))(log_saturation + scale * nodes)
 
 
 def _inverse_softplus(x: Scalar) -> Scalar:

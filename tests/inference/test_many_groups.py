@@ -1,0 +1,106 @@
+"""Groups of many simulated studies against integration on a grid. Against the pooling of one group: `test_pooling.py`."""
+
+import jax
+import numpy as np
+import pytest
+
+from designstudio.inference.hierarchical.focus import Places, find_focus, keep_relevant
+from designstudio.inference.hierarchical.group_model import Hyperprior
+from designstudio.inference.hierarchical.many_groups import sample_many_groups
+from designstudio.inference.hierarchical.marginal import Particles
+from tests.oracles.hierarchy import integrate_normal_group, integrate_normal_slope
+
+NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES = 6, 12, 400, 2
+CENTRE, SCALE, SPREAD = 0.0, 2.0, 1.0
+# The errors of a mean over some two hundred effective draws, and of a standard deviation, with room for particles.
+MEAN, SD = 0.3, 0.25
+
+
+@pytest.fixture(scope="module")
+def subjects():
+    """Normal subjects with known errors, in groups of different sizes, with a covariate: means, errors, covariate, sizes."""
+    rng = np.random.default_rng(3)
+    sds = rng.uniform(0.2, 0.6, (NUM_GROUPS, NUM_SUBJECTS, NUM_ENTRIES))
+    covariate = rng.normal(size=(NUM_GROUPS, NUM_SUBJECTS))
+    locations = 0.5 + 0.4 * covariate[..., None]
+    means = locations + 0.4 * rng.normal(size=sds.shape) + sds * rng.normal(size=sds.shape)
+    sizes = np.array([12, 12, 5, 8, 12, 3])
+    return means, sds, covariate, sizes
+
+
+@pytest.fixture(scope="module")
+def particles(subjects):
+    """Equally weighted draws of each subject."""
+    means, sds, covariate, sizes = subjects
+    rng = np.random.default_rng(4)
+    normal = rng.normal(size=(NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES))
+    points = (means[:, :, None] + sds[:, :, None] * normal).astype(np.float32)
+    has = np.broadcast_to((np.arange(NUM_SUBJECTS) < sizes[:, None])[..., None], means.shape)
+    predictors = np.stack([np.ones_like(covariate), covariate], axis=-1).astype(np.float32)
+    return Particles(points, np.zeros(points.shape[:-1], np.float32), has, predictors)
+
+
+def make_hyperprior(num_predictors):
+    coefficients = [np.full(num_predictors * NUM_ENTRIES, value, np.float32) for value in (CENTRE, SCALE)]
+    return Hyperprior(*coefficients, np.full(NUM_ENTRIES, SPREAD, np.float32))
+
+
+def assert_close(draws, expected):
+    mean, sd = expected
+    assert abs(draws.mean() - mean) < MEAN * sd
+    assert draws.std() == pytest.approx(sd, rel=SD)
+
+
+def test_many_groups_of_different_sizes_are_what_integration_says(subjects, particles):
+    means, sds, _, sizes = subjects
+    groups = particles._replace(predictors=particles.predictors[..., :1])
+    found = sample_many_groups(groups, make_hyperprior(1), np.arange(NUM_GROUPS), seed=1)
+    assert found.is_good.all()
+    assert np.isinf(found.support[2, sizes[2] :]).all()
+    assert (found.support > 10).all()
+    for g, size in enumerate(sizes):
+        for entry in range(NUM_ENTRIES):
+            mine = slice(size), entry
+            location, spread, _ = integrate_normal_group(means[g][mine], sds[g][mine], CENTRE, SCALE, SPREAD)
+            assert_close(found.group.location[g, :, entry], location)
+            assert_close(found.group.spread[g, :, entry], spread)
+
+
+def test_a_slope_on_a_covariate_is_what_integration_says(subjects, particles):
+    means, sds, covariate, sizes = subjects
+    found = sample_many_groups(particles, make_hyperprior(2), np.arange(NUM_GROUPS), seed=1)
+    assert found.is_good.all()
+    for g, size in enumerate(sizes):
+        mine = slice(size), 1
+        expected = integrate_normal_slope(means[g][mine], sds[g][mine], covariate[g, :size], CENTRE, SCALE, SPREAD)
+        # Coefficients of all entries for the first predictor, then for the next.
+        for draws, moments in zip((found.group.location[g, :, 1], found.group.location[g, :, 3]), expected, strict=True):
+            assert_close(draws, moments)
+
+
+def test_groups_do_not_depend_on_which_others_there_are(particles):
+    groups = particles._replace(predictors=particles.predictors[..., :1])
+    together = sample_many_groups(groups, make_hyperprior(1), np.arange(NUM_GROUPS), seed=1)
+    order = np.array([3, 1, 0, 2, 5, 4])
+    moved = sample_many_groups(Particles(*(array[order] for array in groups)), make_hyperprior(1), order, seed=1)
+    np.testing.assert_array_equal(moved.group.location, together.group.location[order])
+
+
+def test_a_focus_is_the_normal_that_data_and_group_make():
+    rng = np.random.default_rng(0)
+    num, mean, sd = 5, np.array([1.0, -0.5]), np.array([0.8, 0.4])
+    points = mean + sd * rng.normal(size=(num, 4000, 2))
+    places = Places(np.zeros((num, 2)), np.full((num, 2), 0.2))
+    focus = find_focus(points, np.zeros(points.shape[:2]), places)
+    # The group alone leaves few of the draws; moments under a wider one, made narrow again, are the exact ones.
+    precision = sd**-2 + 0.2**-2
+    np.testing.assert_allclose(focus.mean, np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
+    variances = np.diagonal(focus.factor @ np.swapaxes(focus.factor, 1, 2), axis1=1, axis2=2)
+    np.testing.assert_allclose(np.sqrt(variances) / 1.15, np.broadcast_to(precision**-0.5, (num, 2)), rtol=0.1)
+    kept, log_weight = keep_relevant(
+        points, np.zeros(points.shape[:2]), places, 500, [np.random.default_rng(i) for i in range(num)]
+    )
+    # Equally weighted draws under the group, and the same draws without it.
+    np.testing.assert_allclose(kept.mean(axis=1), np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
+    weights = np.asarray(jax.nn.softmax(log_weight - np.sum((kept / 0.2) ** 2, axis=-1) / 2, axis=-1))
+    np.testing.assert_allclose(weights, 1 / 500, rtol=1e-3)
