@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from designstudio.inference import batches
-from designstudio.inference.batches import in_chunks, choose_batch_size
+from designstudio.inference.batches import choose_batch_size, in_chunks
 from designstudio.inference.settings import FitSettings
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost
