@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from designstudio.core.numbers import format_significant
 from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.estimates import tabulate_estimates
@@ -104,6 +105,8 @@ def _table_of_group(fit: EmpiricalFit, cost: str) -> Table:
         table.add_column(name, justify="left" if name == "parameter" else "right")
     for label, entry in fit.summarize_group(cost).items():
         median, spread = entry["median"], entry["spread"]
-        interval = f"{median['low']:.3g} to {median['high']:.3g}"
-        table.add_row(escape(label), f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}")
+        interval = f"{format_significant(median['low'])} to {format_significant(median['high'])}"
+        table.add_row(
+            escape(label), format_significant(median["mean"]), interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}"
+        )
     return table

@@ -22,7 +22,6 @@ from designstudio.metrics.power import (
 )
 from designstudio.metrics.samples import find_quantities, keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
-from designstudio.model.parameters import LOG_UNIT, NO_UNIT
 from designstudio.model.priors import Constant
 from designstudio.model.scale import OWN_UNIT, Scale
 from designstudio.study import Goal, Study
@@ -213,8 +212,8 @@ def describe_rule(study: Study, goal: Goal, design: Design) -> str:
 
 def name_goal_unit(study: Study, goal: Goal) -> str:
     """The unit of a goal's numbers, after a space; empty in studies that name none, and where there is none."""
-    unit = next((p.unit for p in study.list_parameters() if p.name == goal.quantity), NO_UNIT)
-    return "" if not study.unit or unit in (NO_UNIT, LOG_UNIT) else f" {unit}"
+    parameter = next((parameter for parameter in study.list_parameters() if parameter.name == goal.quantity), None)
+    return "" if parameter is None else study.conversion.unit_suffix(parameter)
 
 
 def resolve_exclusion(goal: Goal, model: BehaviorModel, scale: Scale = OWN_UNIT) -> tuple[float, float]:

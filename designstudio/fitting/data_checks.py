@@ -6,6 +6,7 @@ Data that no fit could make sense of are refused in seconds; what a fit can live
 import numpy as np
 import xarray as xr
 
+from designstudio.core.numbers import format_significant
 from designstudio.errors import DataError
 
 # Factor by which a subject's responses are off their stimuli, or stimuli those of others, before it is another unit.
@@ -41,15 +42,16 @@ def _refuse_other_units(ratio: np.ndarray, size: np.ndarray, subjects: list[str]
     limit, typical = np.log(OTHER_UNIT), float(np.median(ratio))
     if abs(typical) > limit:
         raise DataError(
-            f"Responses are typically {np.exp(typical):.3g} times their stimuli, but both must be in one unit: convert one."
+            f"Responses are typically {format_significant(np.exp(typical))} times their stimuli, but both must be in one "
+            "unit: convert one."
         )
     for numbers, what in ((ratio, "responses relative to stimuli"), (size, "stimuli")):
         away = numbers - np.median(numbers)
         if (np.abs(away) > limit).any():
             i = int(np.argmax(np.abs(away)))
             raise DataError(
-                f"The {what} of subject {subjects[i]!r} are {np.exp(away[i]):.3g} times those of the others, as in another "
-                f"unit: convert these rows, or leave them out with --where 'subject != {subjects[i]}'."
+                f"The {what} of subject {subjects[i]!r} are {format_significant(np.exp(away[i]))} times those of the "
+                f"others, as in another unit: convert these rows, or leave them out with --where 'subject != {subjects[i]}'."
             )
 
 
@@ -62,7 +64,8 @@ def _describe_far(stimulus: np.ndarray, response: np.ndarray, subjects: list[str
         return []
     rows, columns = np.nonzero(is_far)
     named = ", ".join(
-        f"{subjects[i]} trial {t + 1} ({response[i, t]:.3g})" for i, t in list(zip(rows, columns, strict=True))[:MOST_NAMED]
+        f"{subjects[i]} trial {t + 1} ({format_significant(response[i, t])})"
+        for i, t in list(zip(rows, columns, strict=True))[:MOST_NAMED]
     )
     more = f" and {num - MOST_NAMED} more" if num > MOST_NAMED else ""
     advice = (
@@ -71,8 +74,8 @@ def _describe_far(stimulus: np.ndarray, response: np.ndarray, subjects: list[str
         else "The fits take each of them for what the person meant: correct them, or fit with --lapses free."
     )
     return [
-        f"{num} of {num_all} responses lie more than a factor of {FAR:g} beyond all stimuli, {low:.3g} to {high:.3g}: "
-        f"{named}{more}. {advice}"
+        f"{num} of {num_all} responses lie more than a factor of {FAR:g} beyond all stimuli, {format_significant(low)} to "
+        f"{format_significant(high)}: {named}{more}. {advice}"
     ]
 
 

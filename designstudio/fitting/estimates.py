@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from designstudio.core.numbers import format_significant
 from designstudio.metrics.intervals import KIND
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
@@ -66,10 +67,13 @@ def tabulate_estimates(fit: "EmpiricalFit", cost: str) -> EstimateTable:
         used = mean[is_good]
         error = np.nanstd(used, axis=0, ddof=1) / np.sqrt(np.maximum(np.isfinite(used).sum(axis=0), 1))
         pairs = zip(np.nanmean(used, axis=0), error, strict=True)
-        rows.append(("mean of subjects", *(f"{m:.3g}\n± {e:.2g}" for m, e in pairs)))
+        rows.append(("mean of subjects", *(f"{format_significant(m)}\n± {format_significant(e, 2)}" for m, e in pairs)))
     for i, subject in enumerate(fit.subjects[:MOST_SUBJECTS]):
         numbers = zip(mean[i], low[i], high[i], strict=True)
-        cells = ["-" if np.isnan(m) else f"{m:.3g}\n{a:.3g} to {b:.3g}" for m, a, b in numbers]
+        cells = [
+            "-" if np.isnan(m) else f"{format_significant(m)}\n{format_significant(a)} to {format_significant(b)}"
+            for m, a, b in numbers
+        ]
         rows.append((subject if is_good[i] else f"{subject} (failed)", *cells))
     units = {parameter.name: name_unit(parameter, fit.scale.unit) for parameter in fit.models[cost].parameters}
     heads = [label + (f"\n({unit})" if (unit := units[split_label(label)[0]]) != NO_UNIT else "") for label in labels]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from designstudio.core.numbers import format_significant
 from designstudio.evaluate.edges import measure_ends
 from designstudio.fitting.comparison import find_errors, is_total_decided
 from designstudio.fitting.predictive_checks import UNLIKELY
@@ -118,9 +119,11 @@ def _describe_ends(fit: "EmpiricalFit", cost: str) -> list[str]:
                 who = np.flatnonzero(_are_good(fit, cost) & (masses[:, k] > MUCH_AT_END + prior_masses[k]))
             if len(who):
                 support = fit.models[cost].priors[entry.name].support
-                limit = fit.scale.restore(np.array(getattr(support, end)), _find(fit, cost, entry.name))
+                parameter = _find(fit, cost, entry.name)
+                limit = format_significant(float(fit.scale.restore(np.array(getattr(support, end)), parameter)))
+                limit += fit.scale.unit_suffix(parameter)
                 sentences.append(
-                    f"{_label(fit, entry)} lies at the {end} end of its prior, {float(limit):.3g}, in "
+                    f"{_label(fit, entry)} lies at the {end} end of its prior, {limit}, in "
                     f"{_name(fit, cost, who)}: the prior may be the answer there, not the data."
                 )
     return sentences

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from designstudio.core.numbers import format_percent
+from designstudio.core.numbers import format_percent, format_significant
 from designstudio.errors import StudioError
 from designstudio.evaluate.entries import split_draws, take_draws
 from designstudio.fitting.comparison import is_total_decided
@@ -176,12 +176,13 @@ def _judge_participants(
     if rate is not None:
         more = "more than" if status == REACHED else "not clearly more than"
         than = f", {more} the {format_percent(rate)} that false positives explain"
+    unit = _name_unit(fit, plan, goal)
     between = f"{fit.request.interval:.0%} interval {format_percent(ends[0])} to {format_percent(ends[1])}"
     failed = f"; {num_failed} more without a usable fit" if num_failed else ""
     verdict = f"{status} by the group: " if rate is not None else ""
     sentence = (
         f"Goal '{label}': {verdict}in {num_met} of {num} participants ({format_percent(share)}; {between}) "
-        f"{_describe_rule(goal, quantity, fit.request.interval)}{than}{failed}. {describe_planned(plan, label)}"
+        f"{_describe_rule(goal, quantity, fit.request.interval, unit)}{than}{failed}. {describe_planned(plan, label)}"
     )
     names = [subject for subject, judged in zip(fit.subjects, is_judged, strict=True) if judged]
     return GoalOutcome(
@@ -216,11 +217,12 @@ def _judge_groups(
     if min(map(len, parts)) < 2:
         fewest = groups[int(np.argmin([*map(len, parts)]))]
         return _refuse(plan, goal, label, f"group {fewest!r} has fewer than two usable fits")
-    test = stats.ttest_ind(*parts)
+    test, unit = stats.ttest_ind(*parts), _name_unit(fit, plan, goal)
     p_value, alpha = float(test.pvalue), goal.alpha or 0.0
     status = REACHED if p_value < alpha else NOT_REACHED
     told = " and ".join(
-        f"{part.mean():.3g} in {group!r} (n = {len(part)})" for group, part in zip(groups, parts, strict=True)
+        f"{format_significant(part.mean())}{unit} in {group!r} (n = {len(part)})"
+        for group, part in zip(groups, parts, strict=True)
     )
     num_failed = int((is_there & ~is_judged).sum())
     failed = f"; {num_failed} more without a usable fit" if num_failed else ""
@@ -250,11 +252,17 @@ def _why_not(plan: PlannedAnalysis) -> str:
     return f" ({reason})" if reason else ""
 
 
-def _describe_rule(goal: PlannedGoal, quantity: str, interval: float) -> str:
+def _describe_rule(goal: PlannedGoal, quantity: str, interval: float, unit: str) -> str:
     if goal.kind == EXCLUDES:
-        beyond = f" by more than {goal.margin:g}" if goal.margin else ""
-        return f"the {interval:.0%} interval of {quantity} stays away from {goal.value:g}{beyond}"
-    return f"the {interval:.0%} interval of {quantity} is narrower than {goal.width:g}"
+        beyond = f" by more than {goal.margin:g}{unit}" if goal.margin else ""
+        return f"the {interval:.0%} interval of {quantity} stays away from {goal.value:g}{unit}{beyond}"
+    return f"the {interval:.0%} interval of {quantity} is narrower than {goal.width:g}{unit}"
+
+
+def _name_unit(fit: "EmpiricalFit", plan: PlannedAnalysis, goal: PlannedGoal) -> str:
+    """The unit of a goal's numbers, as it follows them; a formula has none."""
+    parameters = {parameter.name: parameter for parameter in fit.models[plan.cost].parameters}
+    return fit.scale.unit_suffix(parameters[goal.quantity]) if goal.quantity in parameters else ""
 
 
 def _find_rate(plan: PlannedAnalysis, goal: PlannedGoal, label: str) -> float | None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from designstudio.core.numbers import format_significant
 from designstudio.fitting.comparison import NUM_ERRORS, find_errors
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_verdict import find_best
@@ -87,7 +88,7 @@ def describe_population(study: Study) -> list[str]:
         parts = []
         for condition in pilot.conditions:
             if parameter.name in condition.levels:
-                parts.append(f"{condition.levels[parameter.name]:.3g} in {condition.name}")
+                parts.append(f"{format_significant(condition.levels[parameter.name])} in {condition.name}")
             elif parameter.name in condition.population:
                 parts.append(f"{_format_prior(parameter, condition.population[parameter.name])} in {condition.name}")
         sentences.append(f"{name}: {'; '.join(parts)}.")
@@ -108,9 +109,9 @@ def describe_pilot(study: Study) -> str:
 
 def _format_prior(parameter: Parameter, prior: AbstractPrior) -> str:
     if isinstance(prior, Constant):
-        return f"always {prior.value:.3g}{_format_unit(parameter)}"
-    low, middle, high = (float(end) for end in prior.quantile(np.array(ENDS)))
-    return f"{middle:.3g}, 90 % of people from {low:.3g} to {high:.3g}{_format_unit(parameter)}"
+        return f"always {format_significant(prior.value)}{_format_unit(parameter)}"
+    low, middle, high = (format_significant(float(end)) for end in prior.quantile(np.array(ENDS)))
+    return f"{middle}, 90 % of people from {low} to {high}{_format_unit(parameter)}"
 
 
 def _format_unit(parameter: Parameter) -> str:

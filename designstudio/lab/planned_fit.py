@@ -92,11 +92,6 @@ def plan_fit(
         for label, num in unplanned
     ]
     deviations += _compare_actor(content, request)
-    versions = content.get("versions", {})
-    now = list_software()
-    notes = [
-        f"{name} was {versions[name]} and is now {now[name]}." for name in now if versions.get(name, now[name]) != now[name]
-    ]
     analysis = PlannedAnalysis(
         source=source,
         fingerprint=record.fingerprint,
@@ -107,7 +102,7 @@ def plan_fit(
         power=dict(content.get(POWER) or {}),
         rules=tuple(content["exclusions"]["further_rules"]),
         deviations=tuple(dict.fromkeys(deviations)),
-        notes=tuple(notes),
+        notes=(*_note_candidates(content, request), *_compare_versions(content)),
         groups=find_groups(loaded.table) if any(goal["kind"] == GROUPS_DIFFER for goal in _goals(content)) else {},
     )
     arranged = _arrange_conditions(content, loaded)

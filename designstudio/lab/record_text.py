@@ -5,6 +5,8 @@ from typing import Any
 
 from designstudio.lab.record import POWER, Record
 from designstudio.lab.record_power import HEADS, introduce_power, list_power
+from designstudio.model.parameters import NO_UNIT
+from designstudio.model.scale import suffix_unit
 from designstudio.study.goals import EXCLUDES, NARROWER
 from designstudio.study.schema.sections import TRUTH
 
@@ -46,7 +48,7 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     decision = content["decision"]
     interval = f"{decision['interval']['kind']} interval of probability {decision['interval']['probability']!r}"
     alpha = 1 - decision["interval"]["probability"]
-    sentences = [_describe_goal(goal, interval, alpha) for goal in decision["goals"]]
+    sentences = [_describe_goal(goal, interval, alpha, _name_unit(content, goal)) for goal in decision["goals"]]
     # Records of before do not say it.
     sentences += [decision["goals_on_data"]] if "goals_on_data" in decision else []
     limits = decision["status_limits"]
@@ -134,16 +136,22 @@ def _describe_power(power: Mapping[str, Any] | None) -> list[str]:
     return [*parts, *([_list(notes)] if notes else [])]
 
 
-def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float) -> str:
+def _name_unit(content: Mapping[str, Any], goal: Mapping[str, Any]) -> str:
+    """The unit of a goal's numbers, as it follows them; nothing where it has no name."""
+    units = {parameter["name"]: parameter["unit"] for parameter in content["model"]["parameters"]}
+    return suffix_unit(units.get(goal["quantity"], NO_UNIT))
+
+
+def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float, unit: str) -> str:
     quantity = goal["quantity"]
     if goal["kind"] == EXCLUDES:
-        margin = f" by more than {goal['margin']!r}" if goal["margin"] else ""
+        margin = f" by more than {goal['margin']!r}{unit}" if goal["margin"] else ""
         return (
-            f"A participant's {interval} of {quantity} stays away from {goal['value']!r}{margin}. Without an effect at most "
-            f"{alpha:.0%} of the participants should meet this."
+            f"A participant's {interval} of {quantity} stays away from {goal['value']!r}{unit}{margin}. Without an effect "
+            f"at most {alpha:.0%} of the participants should meet this."
         )
     if goal["kind"] == NARROWER:
-        return f"A participant's {interval} of {quantity} is narrower than {goal['width']!r}."
+        return f"A participant's {interval} of {quantity} is narrower than {goal['width']!r}{unit}."
     other = "; ".join(f"{name}: {prior}" for name, prior in goal["second_group"].items())
     return (
         f"A {goal['test']} of {quantity} tells the groups apart at alpha {goal['alpha']!r}; the second group is expected to "

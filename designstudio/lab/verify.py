@@ -12,6 +12,7 @@ from designstudio.lab.compare_data import compare_data, compare_schedule, note_d
 from designstudio.lab.differences import DATA, NOTHING, RECORD, STUDY, Difference, compare_contents
 from designstudio.lab.record import POWER, RecordOptions, make_record
 from designstudio.lab.record_files import TEXT, StoredRecord, load_record
+from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.study import Study
 
 # A newer package is no other plan, and power is a result.
@@ -117,6 +118,14 @@ def compare_study(content: Mapping[str, Any], study: Study) -> tuple[list[Differ
     except UnknownNameError:
         sentence = f"The study no longer has a design {name!r}."
         return [Difference(STUDY, "design", name, NOTHING, sentence)], []
+    planned, own = str(content["options"]["unit"]), study.unit or STIMULUS_UNIT
+    # A record of a study without a unit may have named one, for its readers.
+    if own != planned and ("scale" in content["model"] or study.unit):
+        sentence = (
+            f"The record is in {planned!r}, but the study is now in {own!r}: none of its numbers was compared. Write the "
+            f"study in {planned!r} again."
+        )
+        return [Difference(STUDY, "unit", planned, own, sentence)], []
     try:
         now = make_record(study, design, RecordOptions.from_dict(content["options"])).content
     except StudioError as error:

@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from designstudio.errors import DataError
 from designstudio.model.family import DEFAULT_FAMILY
-from designstudio.model.parameters import IN_ACTOR_UNIT, NO_UNIT, PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
+from designstudio.model.parameters import IN_ACTOR_UNIT, LOG_UNIT, NO_UNIT, PER_STIMULUS_UNIT, STIMULUS_UNIT, Parameter
 from designstudio.model.priors import AbstractPrior, Interval
 from designstudio.model.trials.schema import check_trials
 
@@ -112,6 +112,10 @@ class Scale:
             return f"{IN_ACTOR_UNIT}{self.actor_unit}"
         return parameter.unit if self.unit == STIMULUS_UNIT else name_unit(parameter, self.unit)
 
+    def unit_suffix(self, parameter: Parameter) -> str:
+        """What follows a number of a parameter in a sentence, such as ' ms'; nothing where no unit is named."""
+        return suffix_unit(self.name_unit(parameter))
+
     def restate(self, parameter: Parameter) -> Parameter:
         """The parameter as a study in this unit knows it: ends, priors and unit.
 
@@ -160,6 +164,13 @@ def _mean(values: Float[np.ndarray, "..."]) -> float:
 def name_unit(parameter: Parameter, unit: str) -> str:
     """What a parameter is measured in when stimuli are in `unit`."""
     return {STIMULUS_UNIT: unit, PER_STIMULUS_UNIT: f"1/{unit}"}.get(parameter.unit, parameter.unit)
+
+
+def suffix_unit(unit: str) -> str:
+    """A unit as it follows a number in a sentence; nothing where there is none, or it has no name."""
+    if unit in (NO_UNIT, LOG_UNIT, STIMULUS_UNIT, PER_STIMULUS_UNIT):
+        return ""
+    return f" ({unit})" if unit.startswith(IN_ACTOR_UNIT) else f" {unit}"
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from designstudio.core.numbers import format_fixed
+from designstudio.core.numbers import format_fixed, format_significant
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.parameter_entries import split_label
 from designstudio.model.parameters import NO_UNIT
@@ -26,8 +26,7 @@ def format_number(value: float | None, num_digits: int = 3) -> str:
     """A number with so many significant digits; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return MISSING
-    # With # zeros at the end stay: they are digits, too.
-    return f"{value:#.{num_digits}g}".rstrip(".").replace("-", "−")
+    return format_significant(value, num_digits, keeps_zeros=True).replace("-", "−")
 
 
 def format_share(value: float) -> str:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from designstudio.core.numbers import format_fixed, format_percent
+from designstudio.core.numbers import format_fixed, format_percent, format_significant
 from designstudio.evaluate.power_words import format_chance, warn_of_power
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore
@@ -26,6 +26,15 @@ def test_halves_go_away_from_zero_as_the_number_is_written():
     assert format_fixed(-0.001, 2) == "0.00"
     assert format_fixed(1e-9, 2) == "0.00"
     assert math.isnan(float(format_fixed(math.nan, 2)))
+
+
+def test_milliseconds_have_no_exponent():
+    numbers = (1234.5, 999.6, 12.345, 0.10004, 0.00012, -56789.0, 3e7)
+    assert [format_significant(number) for number in numbers] == [
+        "1230", "1000", "12.3", "0.1", "0.00012", "-56800", "3e+07",
+    ]  # fmt: skip
+    assert [format_significant(number, keeps_zeros=True) for number in (0.1, 1234.5, 123.4)] == ["0.100", "1230", "123"]
+    assert format_significant(math.nan) == "nan"
 
 
 def test_a_table_and_a_sentence_say_the_same_of_one_chance():

@@ -113,6 +113,21 @@ def test_participants_who_meet_a_goal_are_counted_beside_what_was_planned():
     assert "No power was computed for it" in precise.sentence
 
 
+def test_numbers_of_goals_have_their_unit():
+    goals = (
+        PlannedGoal("precise", "narrower", "mu_0", width=250.0),
+        PlannedGoal("late", "excludes", "mu_0", value=1000.0, margin=10.0, nominal=0.06),
+        PlannedGoal("groups differ in mu_0", "groups-differ", "mu_0", alpha=0.05, nominal=0.05),
+        EFFORT,
+    )
+    fit = make_fit([0.8] * 4, replace(goals=goals, groups={f"S{i}": "ab"[i % 2] for i in range(4)}))
+    said = [outcome.sentence for outcome in judge_goals(SimpleNamespace(**{**vars(fit), "scale": Scale(1000.0, "ms")}))]
+    assert "is narrower than 250 ms" in said[0]
+    assert "stays away from 1000 ms by more than 10 ms" in said[1]
+    assert "posterior means of mu_0 are 1500 ms in 'a' (n = 2) and 1500 ms in 'b' (n = 2)" in said[2]
+    assert "stays away from 1 by more than 0.025" in said[3]
+
+
 def test_one_of_twelve_is_no_more_than_false_positives_explain():
     effort = judge_goals(make_fit([0.8] + [0.99] * 11))[0]
     assert effort.status == NOT_REACHED

@@ -224,6 +224,18 @@ def test_another_unit_is_found(lab):
     assert find(verify_record(lab / "record", data=lab / "data")) == [("data", "unit", "m", "cm")]
 
 
+def test_another_unit_of_the_study_is_one_sentence(lab):
+    for study, unit in ((STUDY.replace(unit="cm", scale=1.0), "m"), (STUDY, "ms")):
+        shutil.rmtree(lab / "record")
+        own = STUDY.replace(unit="ms", scale=1.0) if unit == "ms" else STUDY
+        save_record(make_record(own, TWO_LEVELS, RecordOptions(3, unit=unit)), lab / "record")
+        assert verify_record(lab / "record", study=own).matches
+        (difference,) = verify_record(lab / "record", study=study).differences
+        found = study.unit or "stimulus unit"
+        assert (difference.what, difference.recorded, difference.found) == ("unit", unit, found)
+        assert f"The record is in '{unit}', but the study is now in '{found}'" in difference.sentence
+
+
 def test_trials_that_were_scheduled_for_another_design_are_found(lab):
     design = dataclasses.replace(TWO_LEVELS, seconds_per_trial=9.0)
     shutil.rmtree(lab / "data")

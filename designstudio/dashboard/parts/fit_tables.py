@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from designstudio.core.numbers import format_significant
 from designstudio.fitting.comparison import LARGEST_KHAT
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_overview import format_number
@@ -77,7 +78,8 @@ def write_subject(fit: EmpiricalFit, summary: xr.Dataset, cost: str, subject: st
     for label in chosen["parameter"].values:
         mean, sd, low, high = (float(chosen[name].sel(parameter=label)) for name in ("mean", "sd", "low", "high"))
         if not np.isnan(mean):
-            rows.append([str(label), f"{mean:.3g}", f"{sd:.2g}", f"{low:.3g} to {high:.3g}"])
+            between = f"{format_significant(low)} to {format_significant(high)}"
+            rows.append([str(label), format_significant(mean), format_significant(sd, 2), between])
     failed = "".join(
         f'<p class="failed">This fit cannot be used: {escaping.escape(failure.reason)}</p>'
         for failure in fit.failures
@@ -94,8 +96,9 @@ def write_group(fit: EmpiricalFit, cost: str) -> str:
     rows = []
     for label, entry in fit.summarize_group(cost).items():
         median, spread = entry["median"], entry["spread"]
-        interval = f"{median['low']:.3g} to {median['high']:.3g}"
-        rows.append([label, f"{median['mean']:.3g}", interval, f"{spread['mean']:.2g} ± {spread['sd']:.1g}"])
+        interval = f"{format_significant(median['low'])} to {format_significant(median['high'])}"
+        spread_words = f"{spread['mean']:.2g} ± {spread['sd']:.1g}"
+        rows.append([label, format_significant(median["mean"]), interval, spread_words])
     note = f"Pooled. Median subject in the unit of the data ({fit.scale.unit}); spread on the scale of the group."
     return write_table(["parameter", "median subject", f"{fit.request.interval:.0%} interval", "spread"], rows, note)
 

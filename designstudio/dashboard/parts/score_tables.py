@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from designstudio.core.numbers import format_fixed
+from designstudio.core.numbers import format_fixed, format_significant
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import NO_ANSWER, PARTLY, TOLD_APART
 from designstudio.metrics.monte_carlo import Score
@@ -106,7 +106,9 @@ def write_recovery(evaluations: Mapping[str, Evaluation]) -> str:
                 f"<td>{'-' if math.isnan(relative) else f'{relative:.0%}'}</td><td>{_short(contraction, percent=True)}</td>"
             )
             cells += f"<td>{'-' if confounding is None else _short(confounding)}</td>"
-        rows.append(f"<tr><td>{label.axis}</td><td>{'-' if math.isnan(value) else f'{value:.3g}'}</td>{cells}</tr>")
+        rows.append(
+            f"<tr><td>{label.axis}</td><td>{'-' if math.isnan(value) else format_significant(value)}</td>{cells}</tr>"
+        )
     failed = [
         f"{escaping.escape(label)}: {e.convergence.failed} of {e.num_datasets} fits failed"
         for label, e in evaluations.items()

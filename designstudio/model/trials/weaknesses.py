@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from designstudio.core.numbers import format_significant
 from designstudio.model.trials.schema import check_trials
 
 # With fewer, a line goes through all points and says nothing about the noise.
@@ -33,8 +34,8 @@ def find_weaknesses(trials: xr.Dataset) -> list[list[str]]:
     is_far = np.abs(np.log(middle_response) - np.log(middle_stimulus)) > np.log(LARGEST_RATIO)
     for dataset in np.flatnonzero(is_far):
         weaknesses[dataset].append(
-            f"The median response is {middle_response[dataset]:.3g} but the median stimulus {middle_stimulus[dataset]:.3g}: "
-            f"check that both are in {trials['stimulus'].attrs['units']!r}."
+            f"The median response is {format_significant(middle_response[dataset])} but the median stimulus "
+            f"{format_significant(middle_stimulus[dataset])}: check that both are in {trials['stimulus'].attrs['units']!r}."
         )
     return weaknesses
 
