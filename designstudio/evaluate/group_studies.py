@@ -141,23 +141,61 @@ def _read_sample(kept: xr.Dataset, name: Any, num: int) -> Sample:
     return Sample(*(mine[field.name].values for field in dataclasses.fields(Sample)))
 
 
-def _simulate_block(members: Members, design: Design, studies: np.ndarray) -> xr.Dataset:
+class FittedGroup(NamedTuple):
+    """A group in some studies: people, separate fits, and the hierarchical analysis.
+
+    Attributes:
+        experiment: everybody, one study after the other.
+        takes_part: who does not drop out, over (study, person).
+        posterior: separate fits of everybody.
+        analysis: of the group in each study.
+    """
+
+    experiment: Experiment
+    takes_part: np.ndarray
+    posterior: xr.DataTree
+    analysis: ManyGroups
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where everybody stands among all; -1 for who has dropped out."""
+        return np.where(self.takes_part, np.arange(self.takes_part.size).reshape(self.takes_part.shape), -1)
+
+    @property
+    def is_trusted(self) -> np.ndarray:
+        """Whether the analysis of a study can be."""
+        return self.analysis.is_good & (self.analysis.support.min(axis=1) >= FEWEST_SUPPORTING)
+
+
+def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) -> FittedGroup:
+    """Simulate a group in these studies, fit everybody, and analyse each group.
+
+    Args:
+        members: the group. design: what everybody does.
+        studies: their numbers. size: people of each.
+    """
     study, group = members.study, members.group
-    size = group.num_participants or design.num_participants
     takes_part = np.array([_stay(study.seed, number, size) >= group.dropout for number in studies])
     experiment = prepare_group(members, design, studies, size)
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["information" if study.fidelity == "information" else "importance"]
     posterior = fit_datasets(experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed)
-    is_good: Any = posterior["diagnostics"]["is_good"].values
     places = np.where(takes_part, np.arange(takes_part.size).reshape(takes_part.shape), -1)
     analysis = analyse_groups(experiment, trials, posterior, places, studies, seed=study.seed)
+    return FittedGroup(experiment, takes_part, posterior, analysis)
+
+
+def _simulate_block(members: Members, design: Design, studies: np.ndarray) -> xr.Dataset:
+    study, size = members.study, members.group.num_participants or design.num_participants
+    fitted = fit_group(members, design, studies, size)
+    experiment, takes_part, places = fitted.experiment, fitted.takes_part, fitted.places
+    is_good: Any = fitted.posterior["diagnostics"]["is_good"].values
     entries = list_entries(experiment.fitted, design, study.quantities, experiment.scale)
     quantities = study.quantities
     truth = compute_truth(entries, show_participants(experiment), quantities)
-    values = split_draws(take_draws(posterior["posterior"].to_dataset()), experiment.fixed)
+    values = split_draws(take_draws(fitted.posterior["posterior"].to_dataset()), experiment.fixed)
     draws = compute_entries(entries, restore_values(values, experiment.fitted, experiment.scale), quantities)
-    middle = _find_middle(entries, experiment, analysis, quantities, places)
+    middle = _find_middle(entries, experiment, fitted.analysis, quantities, places)
     is_known = takes_part & is_good[np.maximum(places, 0)]
     names = [entry.name for entry in entries]
     truths = np.stack([np.where(takes_part, truth[name].reshape(places.shape), np.nan) for name in names])
@@ -167,7 +205,7 @@ def _simulate_block(members: Members, design: Design, studies: np.ndarray) -> xr
             "truth": (("quantity", "study", "person"), truths),
             "mean": (("quantity", "study", "person"), np.where(is_known, np.stack(means), np.nan)),
             "middle": (("quantity", "study", "draw"), np.stack([middle[name] for name in names]).astype(np.float32)),
-            "is_good": ("study", analysis.is_good & (analysis.support.min(axis=1) >= FEWEST_SUPPORTING)),
+            "is_good": ("study", fitted.is_trusted),
         },
         coords={"quantity": names, "study": studies},
     )

@@ -1,16 +1,17 @@
 """Groups of many simulated studies against integration on a grid. Against the pooling of one group: `test_pooling.py`."""
 
-import jax
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
-from designstudio.inference.hierarchical.focus import Places, find_focus, keep_relevant
-from designstudio.inference.hierarchical.group_model import Hyperprior
+from designstudio.inference.hierarchical.focus import Places, find_focus, smooth
+from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import sample_many_groups
-from designstudio.inference.hierarchical.marginal import Particles
+from designstudio.inference.hierarchical.marginal import Particles, weigh_particles
 from tests.oracles.hierarchy import integrate_normal_group, integrate_normal_slope
 
 NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES = 6, 12, 400, 2
+NUM_KERNELS = 40
 CENTRE, SCALE, SPREAD = 0.0, 2.0, 1.0
 # The errors of a mean over some two hundred effective draws, and of a standard deviation, with room for particles.
 MEAN, SD = 0.3, 0.25
@@ -37,7 +38,7 @@ def particles(subjects):
     points = (means[:, :, None] + sds[:, :, None] * normal).astype(np.float32)
     has = np.broadcast_to((np.arange(NUM_SUBJECTS) < sizes[:, None])[..., None], means.shape)
     predictors = np.stack([np.ones_like(covariate), covariate], axis=-1).astype(np.float32)
-    return Particles(points, np.zeros(points.shape[:-1], np.float32), has, predictors)
+    return Particles.without_size(points, np.zeros(points.shape[:-1], np.float32), has, predictors)
 
 
 def make_hyperprior(num_predictors):
@@ -97,10 +98,53 @@ def test_a_focus_is_the_normal_that_data_and_group_make():
     np.testing.assert_allclose(focus.mean, np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
     variances = np.diagonal(focus.factor @ np.swapaxes(focus.factor, 1, 2), axis1=1, axis2=2)
     np.testing.assert_allclose(np.sqrt(variances) / 1.15, np.broadcast_to(precision**-0.5, (num, 2)), rtol=0.1)
-    kept, log_weight = keep_relevant(
-        points, np.zeros(points.shape[:2]), places, 500, [np.random.default_rng(i) for i in range(num)]
-    )
-    # Equally weighted draws under the group, and the same draws without it.
-    np.testing.assert_allclose(kept.mean(axis=1), np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
-    weights = np.asarray(jax.nn.softmax(log_weight - np.sum((kept / 0.2) ** 2, axis=-1) / 2, axis=-1))
-    np.testing.assert_allclose(weights, 1 / 500, rtol=1e-3)
+    kernels, size = smooth(points, np.zeros(points.shape[:2]), places, 500, [np.random.default_rng(i) for i in range(num)])
+    # Kernels have the mean and, with their own size, the variance of the draws under the group.
+    np.testing.assert_allclose(kernels.mean(axis=1), np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
+    np.testing.assert_allclose(kernels.var(axis=1) + size, np.broadcast_to(1 / precision, (num, 2)), rtol=0.25)
+    assert (size > 0.3 / precision).all()
+
+
+def test_a_kernel_weighs_what_quadrature_says():
+    x, middle, place, size, location, spread = 0.4, -0.3, 0.7, 0.05, 0.1, 0.2
+    arrays = ([[x - middle]], [0.5], [True], [1.0], [size], [middle], [place**-2])
+    subject = Particles(*(np.asarray(array, np.float32) if i != 2 else np.array(array) for i, array in enumerate(arrays)))
+    groups = Group(np.array([[location], [location + 0.5]], np.float32), np.array([[spread], [1.3]], np.float32))
+    found = np.asarray(weigh_particles(subject, groups))[0]
+    theta = np.linspace(-8, 8, 40_001)
+    kernel = stats.norm.pdf(theta, x, np.sqrt(size)) * np.exp(((theta - middle) / place) ** 2 / 2)
+    for value, at, width in zip(found, groups.location[:, 0], groups.spread[:, 0], strict=True):
+        expected = integrate.trapezoid(kernel * np.exp(-(((theta - at) / width) ** 2) / 2), theta)
+        assert value == pytest.approx(0.5 + np.log(expected), abs=1e-4)
+
+
+def test_groups_of_equals_are_what_integration_says():
+    """Where nobody differs, particles without size leave a rough likelihood, whose peaks are too narrow."""
+    rng = np.random.default_rng(5)
+    sds = rng.uniform(0.2, 0.6, (NUM_GROUPS, NUM_SUBJECTS, NUM_ENTRIES))
+    means = 0.5 + sds * rng.normal(size=sds.shape)
+    flat, spread = (array.reshape(-1, NUM_ENTRIES) for array in (means, sds))
+    places = Places(np.full(flat.shape, 0.5), np.full(flat.shape, 0.5))
+    points = flat[:, None] + spread[:, None] * rng.normal(size=(len(flat), 4000, NUM_ENTRIES))
+    # Of so few particles without size hardly any would be in a narrow group.
+    rngs = [np.random.default_rng(i) for i in range(len(flat))]
+    kernels, size = smooth(points, np.zeros(points.shape[:2]), places, NUM_KERNELS, rngs)
+
+    def lay_out(array):
+        return np.asarray(array, np.float32).reshape(NUM_GROUPS, NUM_SUBJECTS, *array.shape[1:])
+
+    has = np.ones(means.shape, bool)
+    particles = Particles(
+        lay_out(kernels), lay_out(np.zeros(kernels.shape[:2])), has, has[..., :1].astype(np.float32),
+        lay_out(size), lay_out(places.mean), lay_out(places.sd**-2.0),
+    )  # fmt: skip
+    found = sample_many_groups(particles, make_hyperprior(1), np.arange(NUM_GROUPS), seed=1)
+    assert found.is_good.all()
+    ratios = []
+    for g in range(NUM_GROUPS):
+        for entry in range(NUM_ENTRIES):
+            location, _, _ = integrate_normal_group(means[g, :, entry], sds[g, :, entry], CENTRE, SCALE, SPREAD)
+            draws = found.group.location[g, :, entry]
+            assert_close(draws, location)
+            ratios.append(draws.std() / location[1])
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.06)

@@ -30,6 +30,7 @@ from designstudio.inference.hierarchical.marginal import (
     draw_groups,
     improve,
     locate_subject,
+    meet_group,
     weigh_particles,
 )
 from designstudio.inference.mixture import Mixture
@@ -224,16 +225,23 @@ def start_group(particles: Particles, hyperprior: Hyperprior, num_steps: int) ->
     return affine, Mixture(jnp.log(jnp.array(SHARES)), jnp.zeros((len(WIDTHS), num)), widths[:, None, None] * factor)
 
 
-def _weigh_equally(particles: Particles, group: Group) -> Float[Array, "subject particle"]:
-    """Normalised weights of every subject's particles under one group."""
+def _meet(particles: Particles, group: Group) -> tuple[Array, Array, Array]:
+    """Under one group: normalised weights of every subject's particles, and the mean and variance of each."""
     stacked = Group(*(array[None] for array in group))
-    return jax.vmap(lambda subject: jax.nn.softmax(weigh_particles(subject, stacked)[:, 0]))(particles)
+
+    def one(subject: Particles) -> tuple[Array, Array, Array]:
+        weights = jax.nn.softmax(weigh_particles(subject, stacked)[:, 0])
+        _, pulled, shrunk = meet_group(subject, group)
+        return weights, subject.middle + (subject.points + subject.size * pulled) * shrunk, subject.size * shrunk
+
+    return jax.vmap(one)(particles)
 
 
 def _step(particles: Particles, hyperprior: Hyperprior, group: Group) -> Group:
     """One step of expectation-maximisation, with the priors of location and spread."""
-    weights, has = _weigh_equally(particles, group), particles.has
-    mean, square = (jnp.einsum("sp,spe->se", weights, particles.points**power) for power in (1, 2))
+    (weights, points, variances), has = _meet(particles, group), particles.has
+    mean, square = (jnp.einsum("sp,spe->se", weights, points**power) for power in (1, 2))
+    square += variances
     x = particles.predictors
     centre, scale = (array.reshape(x.shape[1], -1) for array in (hyperprior.centre, hyperprior.scale))
 
@@ -252,23 +260,29 @@ def _step(particles: Particles, hyperprior: Hyperprior, group: Group) -> Group:
 
 def _find_curvature(particles: Particles, hyperprior: Hyperprior, group: Group) -> Float[Array, "coordinate coordinate"]:
     """Minus the second derivative of the log posterior in locations and log spreads, by Louis' formula."""
-    weights, num = _weigh_equally(particles, group), len(group.spread)
+    (weights, points, variances), num = _meet(particles, group), len(group.spread)
 
-    def one(points: Array, weights: Array, has: Array, predictors: Array) -> Array:
+    def one(points: Array, weights: Array, variances: Array, has: Array, predictors: Array) -> Array:
+        variance = jnp.where(has, variances / group.spread**2, 0.0)
         distance = jnp.where(has, (points - locate_subject(predictors, group.location)) / group.spread, 0.0)
-        gradient = jnp.concatenate([distance / group.spread, jnp.where(has, distance**2 - 1, 0.0)], axis=1)
+        gradient = jnp.concatenate([distance / group.spread, jnp.where(has, distance**2 + variance - 1, 0.0)], axis=1)
         mean = weights @ gradient
         centred = gradient - mean
-        expected = jnp.concatenate([has / group.spread**2, 2 * weights @ distance**2])
+        square = weights @ distance**2
+        expected = jnp.concatenate([has / group.spread**2, 2 * (square + variance)])
         crossed = jnp.diag(2 * (weights @ distance) / group.spread)
         zero = jnp.zeros((num, num))
         complete = jnp.diag(expected) + jnp.block([[zero, crossed], [crossed, zero]])
-        own = complete - (centred * weights[:, None]).T @ centred
+        # Of the gradient within a kernel: moments of a normal.
+        within = jnp.diag(jnp.concatenate([variance / group.spread**2, (4 * square + 2 * variance) * variance]))
+        both = variance[:, None] * crossed
+        within += jnp.block([[zero, both], [both, zero]])
+        own = complete - (centred * weights[:, None]).T @ centred - within
         # From the subject's own location to the coefficients.
         spread_out = jnp.kron(predictors[:, None], jnp.eye(num))
         slopes = jnp.block([[spread_out, jnp.zeros((len(spread_out), num))], [zero, jnp.eye(num)]])
         return slopes @ own @ slopes.T
 
-    total = jnp.sum(jax.vmap(one)(particles.points, weights, particles.has, particles.predictors), axis=0)
+    total = jnp.sum(jax.vmap(one)(points, weights, variances, particles.has, particles.predictors), axis=0)
     prior = jnp.concatenate([hyperprior.scale**-2.0, 2 * (group.spread / hyperprior.spread) ** 2])
     return total + jnp.diag(prior)

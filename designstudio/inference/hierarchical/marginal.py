@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
@@ -36,20 +37,34 @@ SMALLEST_SPREAD, LARGEST_SPREAD = 0.02, 5.0
 
 
 class Particles(NamedTuple):
-    """Weighted draws of where each subject might be.
+    """Weighted draws of where each subject might be, or normal kernels around such draws.
+
+    A subject's likelihood is the sum of the kernels, divided by the density of a normal place in which they were drawn.
+    Particles of no size, drawn nowhere in particular, have neither.
 
     Attributes:
-        points: on the scale of the group; anything for entries that a subject does not have.
+        points: on the scale of the group, from the middle of the place; anything for entries that a subject does not have.
         log_weight: log likelihood over the density they came from.
         has: which entries each subject has.
         predictors: by which the group's location is multiplied for each subject; a single 1 where all have the same. With
             several, locations are coefficients: those of all entries for the first predictor, then for the next.
+        size: variance of the kernels, 0 for particles.
+        middle, precision: of the place; 0 for no place.
     """
 
     points: Float[AnyArray, "subject draw entry"]
     log_weight: Float[AnyArray, "subject draw"]
     has: Bool[AnyArray, "subject entry"]
     predictors: Float[AnyArray, "subject predictor"]
+    size: Float[AnyArray, "subject entry"]
+    middle: Float[AnyArray, "subject entry"]
+    precision: Float[AnyArray, "subject entry"]
+
+    @classmethod
+    def without_size(cls, points: Any, log_weight: Any, has: Any, predictors: Any) -> "Particles":
+        """Weighted draws as such."""
+        nothing = np.zeros(np.shape(has), np.float32)
+        return cls(points, log_weight, has, predictors, nothing, nothing, nothing)
 
 
 class Affine(NamedTuple):
@@ -191,12 +206,29 @@ def weigh_groups(particles: Particles, hyperprior: Hyperprior, groups: Group) ->
 
 
 def weigh_particles(subject: Particles, group: Group) -> Float[Array, "particle draw"]:
-    """What the particles of one subject weigh under each group."""
-    points, precision = subject.points, jnp.where(subject.has, group.spread**-2, 0.0)
-    location = locate_subject(subject.predictors, group.location)
+    """What the particles of one subject weigh under each group: a normal integral over each kernel."""
+    gained, pulled, shrunk = meet_group(subject, group)
+    offset = _find_offset(subject, group)
+    constant = jnp.sum(jnp.log(shrunk) + (subject.size * shrunk * pulled - offset) * pulled, axis=-1) / 2
     # The square of a difference, multiplied out: a product of matrices, not a loop over particles, groups and entries.
-    squares = points**2 @ precision.T - 2 * points @ (precision * location).T
-    return subject.log_weight[:, None] - (squares + jnp.sum(precision * location**2, axis=-1)) / 2
+    squares = subject.points**2 @ (shrunk * gained).T - 2 * subject.points @ (shrunk * pulled).T
+    return subject.log_weight[:, None] - squares / 2 + constant
+
+
+def meet_group(subject: Particles, group: Group) -> tuple[Array, Array, Array]:
+    """What a group adds to the precision of a subject's kernels, where it pulls them, and by how much they shrink for that.
+
+    A kernel at x becomes a normal with the mean (x + size * pulled) * shrunk, from the middle of the place, and with the
+    variance size * shrunk.
+    """
+    precision = jnp.where(subject.has, group.spread**-2, 0.0)
+    gained = jnp.where(subject.has, precision - subject.precision, 0.0)
+    return gained, precision * _find_offset(subject, group), 1 / (1 + subject.size * gained)
+
+
+def _find_offset(subject: Particles, group: Group) -> Float[Array, "*draw entry"]:
+    """Where the group expects a subject, from the middle of its place."""
+    return locate_subject(subject.predictors, group.location) - subject.middle
 
 
 def locate_subject(

@@ -13,15 +13,15 @@ from jaxtyping import Array, Float, Int
 from designstudio.core.randomness import make_generator
 from designstudio.inference.batches import local_mesh, run_on_devices
 from designstudio.inference.hierarchical.fitted_particles import weigh_fits
-from designstudio.inference.hierarchical.focus import Places, draw_focused, find_focus, keep_relevant
+from designstudio.inference.hierarchical.focus import Places, draw_focused, find_focus, smooth
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import start_group
 from designstudio.inference.hierarchical.marginal import Particles
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import FixedValue
 
-# Draws of each separate fit, particles made from them that know the group, and those that are kept.
-NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 500
+# Draws of each separate fit, particles made from them that know the group, and kernels that are made of these.
+NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 250
 # Of expectation-maximisation, before and after particles know the group.
 NUM_STEPS = 25
 # Particles reach farther than the group: it is uncertain, too.
@@ -58,11 +58,13 @@ def make_particles(
     points, log_weight = weigh_fits(model, fitted, min(NUM_FITTED, fitted.sizes["chain"] * fitted.sizes["draw"]))
 
     def lay_out(points: np.ndarray, log_weight: np.ndarray) -> Particles:
-        everybody = np.zeros((*groups.shape, *points.shape[1:]), np.float32)
-        weights = np.zeros(everybody.shape[:-1], np.float32)
-        everybody[rows, columns], weights[rows, columns] = points, log_weight
         has = np.broadcast_to(is_there[..., None], (*groups.shape, points.shape[-1]))
-        return Particles(everybody, weights, has, x)
+        return Particles.without_size(place(points), place(log_weight), has, x)
+
+    def place(values: np.ndarray) -> np.ndarray:
+        everybody = np.zeros((*groups.shape, *values.shape[1:]), np.float32)
+        everybody[rows, columns] = values
+        return everybody
 
     def find_places(particles: Particles) -> Places:
         mode, errors, widest = find_modes(particles, hyperprior)
@@ -76,8 +78,10 @@ def make_particles(
     known = {name: value.isel(dataset=chosen) if isinstance(value, xr.DataArray) else value for name, value in fixed.items()}
     points, log_weight = draw_focused(model, mine, known, focus, num_particles=NUM_FOCUSED, seed=seed)
     rngs = [make_generator(seed, "relevant particles", int(number)) for number in mine["dataset"].values]
-    kept = keep_relevant(points, log_weight, find_places(lay_out(points, log_weight)), NUM_KEPT, rngs)
-    return lay_out(*kept)
+    places = find_places(lay_out(points, log_weight))
+    kernels, size = smooth(points, log_weight, places, NUM_KEPT, rngs)
+    particles = lay_out(kernels, np.zeros(kernels.shape[:-1]))
+    return particles._replace(size=place(size), middle=place(places.mean), precision=place(places.sd**-2))
 
 
 def find_modes(
