@@ -39,20 +39,24 @@ FIT_SETTINGS = {
         method="importance",
         num_draws=128,
         min_ess=50.0,
+        min_ess_tail=0.0,
         min_block_size=128,
         num_draws_a_round=64,
         num_components=2,
         num_refits=1,
+        num_patient_repeats=4,
         sees_ranges=True,
         keeps_log_likelihood=False,
     ),
-    # Scores are averages over data sets: a few hundred effective draws of each are plenty.
-    "importance": FitSettings(method="importance", num_draws=500, min_ess=200.0, keeps_log_likelihood=False),
+    # Scores are averages over data sets: a few hundred effective draws of each are plenty, wherever they are.
+    "importance": FitSettings(
+        method="importance", num_draws=500, min_ess=200.0, min_ess_tail=0.0, keeps_log_likelihood=False
+    ),
     "nuts": FitSettings(method="nuts", num_draws=500, keeps_log_likelihood=False),
     # 20,000 draws in 4 chains, and the threshold of R-hat, as in the paper.
     "paper": FitSettings(method="nuts", num_draws=5000, max_rhat=1.05, keeps_log_likelihood=False),
     # For leave-one-out, which takes its time for every draw of every trial: the same fits with their log likelihood.
-    "comparison": FitSettings(method="importance", num_draws=500, min_ess=200.0),
+    "comparison": FitSettings(method="importance", num_draws=500, min_ess=200.0, min_ess_tail=0.0),
 }
 FIRST_STAGES = ("importance", "nuts")
 # What is told about chains, beside how well they mixed.

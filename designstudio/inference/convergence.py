@@ -19,6 +19,8 @@ from jaxtyping import Float
 from scipy import fft, special, stats
 
 Draws = Float[np.ndarray, "*batch chain draw"]
+# Quantiles that tell about tails.
+TAILS = (0.05, 0.95)
 # Of Zhang & Stephens' (2009) estimate: how far candidates spread, and how strongly the shape is drawn towards 0.5.
 CANDIDATE_SPREAD = 3.0
 PRIOR_SIZE, PRIOR_SHAPE = 10.0, 0.5
@@ -58,8 +60,35 @@ def compute_ess(draws: Draws) -> Float[np.ndarray, "*batch"]:
 
 def compute_tail_ess(draws: Draws) -> Float[np.ndarray, "*batch"]:
     """Effective draws of the tails: the fewer of those that tell the 5 % and the 95 % quantile."""
-    ends = np.quantile(draws, (0.05, 0.95), axis=(-2, -1), keepdims=True)
+    ends = np.quantile(draws, TAILS, axis=(-2, -1), keepdims=True)
     return np.min([compute_ess((draws <= end).astype(float)) for end in ends], axis=0)
+
+
+def compute_weighted_tail_ess(
+    draws: Float[np.ndarray, "set draw entry"],
+    log_weight: Float[np.ndarray, "set draw"],
+    ends: Float[np.ndarray, "tail set entry"],
+) -> Float[np.ndarray, " set"]:
+    """Effective draws of the tails of importance draws: the fewest with which any entry's quantiles are told.
+
+    That many independent draws would tell the share beyond a quantile as precisely as these do (Owen, 2013, chapter 9).
+
+    Args:
+        draws: of each set. log_weight: of each draw, normalised.
+        ends: the 5 % and 95 % quantiles of every entry.
+    """
+    weight = np.exp(log_weight)
+    # Where nothing is possible, nothing is told.
+    weight = weight / np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(weight.dtype).tiny)
+    squared, fewest = weight**2, []
+    for end in ends:
+        is_below = (draws <= end[:, None, :]).astype(weight.dtype)
+        share, second = (np.matmul(part[:, None, :], is_below)[:, 0] for part in (weight, squared))
+        variance = second * (1 - 2 * share) + share**2 * squared.sum(1)[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Without a draw beyond the quantile nothing is known of it.
+            fewest.append(np.nan_to_num(share * (1 - share) / variance, nan=0.0).min(1))
+    return np.minimum(*fewest)
 
 
 def compute_ebfmi(energy: Draws) -> Float[np.ndarray, "*batch chain"]:

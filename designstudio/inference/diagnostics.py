@@ -121,16 +121,27 @@ def check_chains(draws: Draws, stats: dict[str, np.ndarray] | None = None) -> Ch
     )
 
 
-def explain_weights(check: WeightCheck, settings: FitSettings) -> list[str]:
-    """Why the importance sampling of each data set cannot be used; empty where it can."""
+def explain_weights(
+    check: WeightCheck, settings: FitSettings, ess_tail: Float[np.ndarray, " dataset"] | None = None
+) -> list[str]:
+    """Why the importance sampling of each data set cannot be used; empty where it can.
+
+    Args:
+        check: of the weights.
+        settings: what is enough.
+        ess_tail: effective draws of the tails; without them nothing is asked of tails.
+    """
+    tails = np.full(len(check.ess), np.inf) if ess_tail is None else ess_tail
     reasons = []
-    for khat, ess in zip(check.khat, check.ess, strict=True):
+    for khat, ess, tail in zip(check.khat, check.ess, tails, strict=True):
         if np.isinf(khat):
             reasons.append("no importance draw reaches where the posterior is")
         elif not khat < settings.max_khat:
             reasons.append(f"k-hat {khat:.2f} of the importance weights is not below {settings.max_khat:g}")
         elif ess < settings.min_ess:
             reasons.append(f"{ess:.0f} effective draws are fewer than {settings.min_ess:g}")
+        elif tail < settings.min_ess_tail:
+            reasons.append(f"{tail:.0f} effective draws of a tail are fewer than {settings.min_ess_tail:g}")
         else:
             reasons.append("")
     return reasons

@@ -82,7 +82,8 @@ class FitSettings:
         max_rhat: largest acceptable R-hat. min_ess: fewest acceptable effective draws of any parameter. max_khat: largest
             acceptable Pareto k-hat of the importance weights. max_divergent: largest acceptable share of divergent
             trajectories, and min_ebfmi: smallest acceptable E-BFMI, both for chains that do not jump; one that jumps gets to
-            where its trajectories do not. min_ess_tail: as min_ess, for the tails of a chain.
+            where its trajectories do not. min_ess_tail: as min_ess, for the 5 % and 95 % quantiles; with 0 nobody looks at
+            tails of importance draws.
         batch_size: data sets that all devices together work on at once. chunk_size: those that a device has in its cache:
             enough to keep it busy, few enough to be fast.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
@@ -96,7 +97,8 @@ class FitSettings:
         num_warmup: draws of each chain before the first is kept. max_tree_depth, target_acceptance, jumps: of NUTS; see
             `NutsSettings`.
         num_careful_repeats: how often a careful stage runs the fast stage's program, each time going on where it ended:
-            nothing new to compile. num_patient_repeats: the same once more, for the few that are left.
+            nothing new to compile. num_patient_repeats: the same once more, for the few that are left; and how many times
+            as many importance draws are made where they are good but too few.
         many_trials: from this many trials on, what a fast likelihood leaves out of each is too much in all.
         max_rule_error: standard deviation of the difference between fast and careful likelihood, in nats, up to which a
             correction would change nothing that matters.

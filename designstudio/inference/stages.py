@@ -11,6 +11,7 @@ import numpy as np
 
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.inference.batches import ImportanceBatch, run_importance, run_nuts
+from designstudio.inference.convergence import TAILS, compute_weighted_tail_ess
 from designstudio.inference.coordinates import choose_coordinates
 from designstudio.inference.correction import correct_draws
 from designstudio.inference.diagnostics import (
@@ -47,6 +48,17 @@ class _Chains(NamedTuple):
     mixture: Mixture
 
 
+class _Part(NamedTuple):
+    """Importance draws of some data sets, all blocks as one, and their log weights."""
+
+    values: Draws
+    log_weight: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> "_Part":
+        """Those of some of the data sets."""
+        return _Part({name: array[chosen] for name, array in self.values.items()}, self.log_weight[chosen])
+
+
 class Stages:
     """What can be done with the data sets of a task; each method returns those that it could not fit."""
 
@@ -60,28 +72,56 @@ class Stages:
     def sample_weighted(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
         """Importance sampling of these data sets; returns those it could not fit.
 
-        With repeats, the proposal goes on learning; the draws of the last repeat are used.
+        With repeats, the proposal goes on learning. The draws of the last repeat are used, and while they are good but too
+        few, as many again: a patient number of times.
         """
         failed: list[int] = []
         for chosen, is_wanted in self._task.iterate_batches(datasets):
             observations = pick(self._task.sampled, chosen)
             batch = self._learn(stage, observations, chosen, is_wanted, num_repeats)
-            at = chosen[is_wanted]
-            rngs = self._task.make_generators(at, stage)
-            # From all blocks together: weights are known up to a constant, and many draws tell it better than few.
-            check = check_weights(_join_blocks(np.asarray(batch.draws.log_weight)[is_wanted]))
-            shape = (self._task.settings.num_chains, self._task.settings.num_draws)
-            indices = resample(check.log_weight, shape[0] * shape[1], rngs)
-            found = batch.draws.found.values
-            draws = {name: _join_blocks(np.asarray(values)[is_wanted]) for name, values in found.items()}
-            draws = {name: take_draws(values, indices) for name, values in draws.items()}
-            self._keep(at, {name: values.reshape(len(at), *shape, *values.shape[3:]) for name, values in draws.items()})
-            diagnostics = self._results.diagnostics
-            diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
-            diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
-            reasons = explain_weights(check, self._task.settings)
+            at, places = chosen[is_wanted], np.flatnonzero(is_wanted)
+            parts, short = [_gather(batch, is_wanted)], np.arange(len(places))
+            rngs, reasons = self._task.make_generators(at, stage), [""] * len(at)
+            for more in range(1 if num_repeats == 1 else self._task.settings.num_patient_repeats):
+                if more:
+                    asked, mixture = np.isin(np.arange(len(chosen)), places[short]), batch.proposal.mixture
+                    purpose = _name_purpose(stage)
+                    batch = self._run_importance(purpose, num_repeats + more, observations, chosen, asked, mixture)
+                    parts.append(_gather(batch, asked))
+                found, needs_more = self._weigh(at[short], parts, [rngs[i] for i in short])
+                for i, reason in zip(short, found, strict=True):
+                    reasons[i] = reason
+                # Each for itself: others in the batch change nothing for a data set.
+                parts, short = [part.take(needs_more) for part in parts], short[needs_more]
+                if not short.size:
+                    break
             failed += self._finish(chosen, is_wanted, stage, rngs, reasons)
         return np.array(failed, int)
+
+    def _weigh(self, at: np.ndarray, parts: list[_Part], rngs: list[np.random.Generator]) -> tuple[list[str], np.ndarray]:
+        """Keep equally weighted draws from all parts together, and what is known of their weights.
+
+        Weights are known up to a constant, and many draws tell it better than few.
+
+        Returns:
+            Why the draws of each data set cannot be used, and where more of them would do.
+        """
+        settings, diagnostics = self._task.settings, self._results.diagnostics
+        check = check_weights(np.concatenate([part.log_weight for part in parts], axis=2))
+        shape = (settings.num_chains, settings.num_draws)
+        indices = resample(check.log_weight, shape[0] * shape[1], rngs)
+        values = {name: np.concatenate([part.values[name] for part in parts], axis=2) for name in parts[0].values}
+        draws = {name: take_draws(array, indices) for name, array in values.items()}
+        self._keep(at, {name: array.reshape(len(at), *shape, *array.shape[3:]) for name, array in draws.items()})
+        diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
+        diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
+        ess_tail = None
+        if settings.min_ess_tail:
+            ends = np.quantile(_list_entries(draws), TAILS, axis=1)
+            ess_tail = compute_weighted_tail_ess(_list_entries(values), check.log_weight[:, 0], ends)
+            diagnostics["ess_tail"][at] = ess_tail
+        reasons = explain_weights(check, settings, ess_tail)
+        return reasons, (check.khat < settings.max_khat) & np.array([bool(reason) for reason in reasons])
 
     def sample_chains(self, stage: str, datasets: np.ndarray, num_repeats: int = 1) -> np.ndarray:
         """NUTS on these data sets; returns those it could not fit.
@@ -147,7 +187,7 @@ class Stages:
     ) -> ImportanceBatch:
         """Importance sampling, repeated with a proposal that goes on learning: the same program, more care."""
 
-        purpose = f"{stage}: weighted draws"
+        purpose = _name_purpose(stage)
         batch = self._run_importance(purpose, 0, observations, chosen, is_wanted, None)
         for repeat in range(1, num_repeats):
             batch = self._run_importance(purpose, repeat, observations, chosen, is_wanted, batch.proposal.mixture)
@@ -200,6 +240,22 @@ def _take(tree: Tree, place: Any) -> Tree:
 def _stack(trees: list[Tree]) -> Tree:
     """A batch of what belongs to single data sets."""
     return jax.tree.map(lambda *arrays: np.stack(arrays), *trees)
+
+
+def _name_purpose(stage: str) -> str:
+    """Of the random numbers of weighted draws."""
+    return f"{stage}: weighted draws"
+
+
+def _gather(batch: ImportanceBatch, is_wanted: np.ndarray) -> _Part:
+    """What importance sampling has found of the wanted data sets."""
+    values = {name: _join_blocks(np.asarray(array)[is_wanted]) for name, array in batch.draws.found.values.items()}
+    return _Part(values, _join_blocks(np.asarray(batch.draws.log_weight)[is_wanted]))
+
+
+def _list_entries(values: Draws) -> np.ndarray:
+    """All numbers of a draw side by side; values have one block."""
+    return np.concatenate([array.reshape(len(array), array.shape[2], -1) for array in values.values()], axis=-1)
 
 
 def _join_blocks(values: np.ndarray) -> np.ndarray:

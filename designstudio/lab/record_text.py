@@ -172,7 +172,7 @@ def _describe_fits(fits: Mapping[str, Any]) -> str:
 
 def _describe_tails(criteria: Mapping[str, Any]) -> str:
     # Records of older versions have neither this nor the next.
-    return f" (of the tails of chains {criteria['min_ess_tail']:g})" if "min_ess_tail" in criteria else ""
+    return f" (of the tails, too, {criteria['min_ess_tail']:g})" if "min_ess_tail" in criteria else ""
 
 
 def _describe_energy(criteria: Mapping[str, Any]) -> str:

@@ -111,7 +111,7 @@ def test_a_search_may_optimise_its_parameter(study_file):
 
 @pytest.mark.usefixtures("toy")
 def test_it_competes_with_the_packages_costs_in_a_fit(loaded):
-    settings = FitSettings(method="importance", num_draws=1000)
+    settings = FitSettings(method="importance", num_draws=250)
     request = FitRequest(costs=("quadratic", "undershoot"), per_condition=("sigma",), settings=settings)
     fit = fit_subjects(loaded, request)
     assert fit.posteriors["undershoot"]["diagnostics"]["is_good"].values.all()

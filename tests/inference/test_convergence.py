@@ -5,7 +5,13 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
-from designstudio.inference.convergence import compute_ess, compute_rhat, fit_pareto, smooth_weights
+from designstudio.inference.convergence import (
+    compute_ess,
+    compute_rhat,
+    compute_weighted_tail_ess,
+    fit_pareto,
+    smooth_weights,
+)
 
 
 def make_chains(correlation, num_draws=301, shift=0.0):
@@ -50,3 +56,24 @@ def test_weights_without_a_tail_are_left_alone():
     smoothed = smooth_weights(np.zeros((2, 400)))
     assert np.isnan(smoothed.khat).all()
     np.testing.assert_allclose(np.exp(smoothed.log_weight), 1 / 400)
+
+
+@pytest.mark.parametrize("scale", [0.9, 1.0, 2.0])
+def test_effective_draws_of_weighted_tails_tell_how_much_a_share_varies(scale):
+    """Normal draws from a narrower and a wider proposal, many times: the spread of the share beyond a quantile."""
+    num_sets, num_draws, rng = 2000, 1000, np.random.default_rng(6)
+    draws = scale * rng.normal(size=(num_sets, num_draws))
+    log_weight = stats.norm.logpdf(draws) - stats.norm.logpdf(draws, scale=scale)
+    log_weight -= np.log(np.exp(log_weight).sum(1, keepdims=True))
+    ends = np.full((2, num_sets, 1), stats.norm.ppf(0.05))
+    said = compute_weighted_tail_ess(draws[..., None], log_weight, ends)
+    share = (np.exp(log_weight) * (draws <= ends[0])).sum(1)
+    assert np.median(said) == pytest.approx(0.05 * 0.95 / share.var(), rel=0.1)
+    if scale == 1.0:
+        np.testing.assert_allclose(said, num_draws, rtol=1e-9)
+
+
+def test_weights_that_are_all_impossible_tell_nothing_of_tails():
+    ends = np.zeros((2, 1, 1))
+    assert compute_weighted_tail_ess(np.ones((1, 10, 1)), np.full((1, 10), -np.inf), ends).tolist() == [0.0]
+    assert compute_weighted_tail_ess(np.ones((1, 10, 1)), np.full((1, 10), -np.log(10)), ends).tolist() == [0.0]

@@ -220,6 +220,22 @@ def test_what_fails_is_returned_with_a_reason_and_counted(model, trials):
     assert np.isfinite(posterior["posterior"]["mu_0"]).all()
 
 
+def test_good_draws_that_are_too_few_are_joined_by_more_for_each_data_set_alone(model, trials, posterior):
+    # A run has 2,000 weighted draws: more can only come from several.
+    settings = FitSettings(method="importance", num_draws=200, batch_size=4, min_ess=2500, keeps_log_likelihood=False)
+    joined = fit_datasets(model, trials, settings=settings, seed=4)
+    found = joined["diagnostics"].to_dataset()
+    assert found["is_good"].values.sum() >= 4
+    assert (found["ess"].values[found["is_good"].values] >= 2500).all()
+    assert (found["ess_tail"].values[found["is_good"].values] >= 400).all()
+    fewer = fit_datasets(model, trials.isel(dataset=slice(0, 3)), settings=settings, seed=4)
+    one, other = joined["posterior"].to_dataset().mean(("chain", "draw")), posterior["posterior"].to_dataset()
+    spread = other.std(("chain", "draw"))
+    for name in model.free:
+        np.testing.assert_array_equal(fewer["posterior"][name], joined["posterior"][name][:3])
+        assert (abs(one[name] - other[name].mean(("chain", "draw"))) < 0.2 * spread[name]).all()
+
+
 def test_progress_is_reported_up_to_the_last_data_set(model, trials):
     seen = []
     fit_datasets(model, trials, settings=SETTINGS, seed=4, progress=seen.append)
