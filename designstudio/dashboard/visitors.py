@@ -1,4 +1,5 @@
-"""What visitors may name: folders and files within the runs of the server, databases, and designs that a page can hold.
+"""What visitors may bring: folders and files within the runs of the server, databases, designs that a page can hold, and
+records whose fits a server can make.
 
 Who types into a page need not be who owns the files of the server.
 """
@@ -6,6 +7,8 @@ Who types into a page need not be who owns the files of the server.
 from pathlib import Path
 
 from designstudio.errors import StudioError
+from designstudio.lab.record import Record
+from designstudio.lab.record_text import write_text
 from designstudio.study import Study
 from designstudio.study.study import AMORTIZED, EXACT
 
@@ -13,6 +16,10 @@ DATABASES = ("postgresql://", "postgres://")
 # Of a participant: pages compute with 100 simulated ones while somebody waits, in the process that serves everybody.
 MOST_TRIALS = 20_000
 MOST_DESIGNS = 100
+# Of a subject, in all chains: as many as the paper's.
+MOST_DRAWS = 20_000
+# Conditions of a record, each with parameters of its own.
+MOST_CONDITIONS = 100
 
 
 def find_within(folder: Path, given: str) -> Path:
@@ -75,3 +82,31 @@ def check_study(study: Study) -> Study:
                 "participant while you wait: evaluate it with the command line."
             )
     return study
+
+
+def check_plan(record: Record) -> None:
+    """A record that a visitor has brought: anybody can write one, with a fingerprint that is right.
+
+    Raises:
+        StudioError: if it is no plan of a fit, or of one that would keep the server from everybody else.
+    """
+    content = record.content
+    try:
+        # All that a text says has to be there.
+        write_text(record)
+        chains, draws = (int(content["fits"][name]) for name in ("chains", "draws_of_each_chain"))
+        num_conditions, costs = len(content["design"]["conditions"]), list(map(str, content["analysis"]["costs_compared"]))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise StudioError(
+            "The record lacks what a fit needs: give one as designstudio preregister has written it."
+        ) from None
+    if max(chains, 1) * max(draws, 1) > MOST_DRAWS:
+        raise StudioError(
+            f"The record asks for {chains:,} chains of {draws:,} draws, but a page fits with at most {MOST_DRAWS:,} in all: "
+            "fit with the command line."
+        )
+    if num_conditions > MOST_CONDITIONS or len(costs) != len(set(costs)):
+        raise StudioError(
+            f"The record has {num_conditions} conditions and compares {len(costs)} costs, but a page fits at most "
+            f"{MOST_CONDITIONS} conditions and each cost once: fit with the command line."
+        )

@@ -1,13 +1,18 @@
 import dataclasses
+import json
 
 import pytest
 
 from designstudio.dashboard.state.design_choice import DesignChoice
-from designstudio.dashboard.visitors import MOST_DESIGNS, MOST_TRIALS, check_study
+from designstudio.dashboard.state.plan_choice import PlanChoice
+from designstudio.dashboard.visitors import MOST_DESIGNS, MOST_DRAWS, MOST_TRIALS, check_study
 from designstudio.errors import StudioError
+from designstudio.lab.record import Record, make_record
+from designstudio.lab.record_files import format_record
 
 STUDY = DesignChoice().to_study()
 DESIGN = STUDY.designs[0]
+CONTENT = make_record(STUDY, DESIGN).content
 
 
 def test_a_study_too_large_to_compute_with_while_others_wait_is_refused_before_it_is():
@@ -32,3 +37,25 @@ def test_a_study_that_names_a_file_of_the_server_is_refused(tmp_path):
 
 def test_what_the_first_page_makes_is_accepted():
     assert check_study(STUDY) is STUDY
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (
+            {"fits": {"chains": 4, "draws_of_each_chain": 10**9}},
+            f"1,000,000,000 draws, but a page fits with at most {MOST_DRAWS:,}",
+        ),
+        ({"fits": {"chains": 10**6, "draws_of_each_chain": 100}}, "1,000,000 chains of 100 draws"),
+        ({"fits": {"chains": "many", "draws_of_each_chain": 100}}, "lacks what a fit needs"),
+        ({"design": {}}, "lacks what a fit needs"),
+        ({"design": {**CONTENT["design"], "conditions": (101 * CONTENT["design"]["conditions"])[:101]}}, "101 conditions"),
+    ],
+)
+def test_a_record_that_asks_for_too_much_is_refused_though_its_fingerprint_is_right(part, said):
+    written = json.loads(format_record(Record(CONTENT)))
+    choice = PlanChoice()
+    choice.take_record(json.dumps(written).encode())
+    content = {**CONTENT, **{name: {**CONTENT[name], **one} if one else one for name, one in part.items()}}
+    with pytest.raises(StudioError, match=said):
+        choice.take_record(json.dumps({**written, "content": content, "fingerprint": Record(content).fingerprint}).encode())

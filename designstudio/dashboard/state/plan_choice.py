@@ -6,6 +6,7 @@ from pathlib import Path
 
 import param
 
+from designstudio.dashboard.visitors import check_plan
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.fitting.fixed_values import read_fixed
 from designstudio.fitting.reading.tables import read_table
@@ -32,7 +33,7 @@ class PlanChoice(param.Parameterized):
         """Fit as a record plans.
 
         Raises:
-            StudioError: if it is none, or was changed after it was made.
+            StudioError: if it is none, was changed after it was made, or asks for more than a page gives.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / RECORD
@@ -43,6 +44,7 @@ class PlanChoice(param.Parameterized):
                 raise StudioError(str(error).replace(f"{folder}/", "")) from None
         if stored.stated != stored.record.fingerprint:
             raise StudioError("The record was changed after it was made: give it as it was written.")
+        check_plan(stored.record)
         self.record = content
 
     def take_known_table(self, name: str, content: bytes) -> None:
