@@ -72,7 +72,8 @@ def evaluate_design(
 
     power = score_goals(study, design, summarize)
     if any(goal.is_of_studies for goal in study.goals):
-        power |= score_group_goals(study.replace(fidelity=fidelity), design, cache=cache, progress=progress)
+        of_studies = score_group_goals(study.replace(fidelity=fidelity), design, cache=cache, progress=progress)
+        power |= of_studies[design.num_participants]
     return score_evaluation(
         study, design, fidelity, work.summaries, seconds=work.seconds, is_cached=work.is_cached, power=power
     )

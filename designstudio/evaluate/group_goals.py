@@ -6,6 +6,8 @@ false-positive rate are shares of studies, with nothing plugged in. What a decis
 scored, too: how often its sign is wrong (type S), and how many times it is too large (type M).
 """
 
+import dataclasses
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.goals import label_goal, resolve_exclusion
-from designstudio.evaluate.group_studies import Members, Sample, find_members, simulate_group
+from designstudio.evaluate.group_studies import Members, Sample, Samples, find_members, simulate_group
 from designstudio.inference.scales import Scale
 from designstudio.metrics.monte_carlo import UNDEFINED, Score, score_share
 from designstudio.metrics.power import ALPHA, PowerScore
@@ -52,46 +54,147 @@ class Decisions(NamedTuple):
         return (self.low > margin) | (self.high < -margin)
 
 
+class Question(NamedTuple):
+    """A goal of whole studies, and whom it is about.
+
+    Attributes:
+        goal: what is decided.
+        present: the groups with the goal's effect. absent: the same without, if it can be taken away.
+        words: how it was, or why it cannot be.
+    """
+
+    goal: Goal
+    present: list[Members]
+    absent: list[Members] | None
+    words: str
+
+
+# What groups found, at each size, by what tells the groups apart.
+Found = dict[tuple, Samples]
+
+
 def score_group_goals(
     study: Study,
     design: Design,
     *,
+    sizes: Sequence[int] | None = None,
     cache: BlockCache,
     num_studies: int | None = None,
     progress: ProgressCallback | None = None,
-) -> dict[str, PowerScore]:
-    """Chances to reach each goal of whole studies, with its effect and without.
+) -> dict[int, dict[str, PowerScore]]:
+    """Chances to reach each goal of whole studies, with its effect and without, by the number of participants.
 
     Args:
         study: the question. design: one of its designs.
+        sizes: numbers of participants, in each group that has none of its own; by default the design's. The first
+            participants of the largest study are the smaller ones.
         cache: where finished work is kept.
         num_studies: by default the study's.
         progress: called now and then.
     """
-    goals = [goal for goal in study.goals if goal.is_of_studies]
+    sizes = [design.num_participants] if sizes is None else sorted(sizes)
     num_studies = study.num_studies if num_studies is None else num_studies
-    asked = [_list_members(study, design, goal) for goal in goals]
-    everybody = {_key(members): members for of_goal in asked for state in of_goal if state is not None for members in state}
-    counter = Counter(progress, len(everybody) * num_studies)
-    samples: dict[tuple, dict[str, Sample]] = {}
-    for place, (key, members) in enumerate(everybody.items()):
+    questions = list_questions(study, design, sizes)
+    counter = Counter(progress, count_groups(questions) * num_studies)
 
-        def report(done: int, place: int = place, name: str = members.group.name) -> None:
-            counter.report(place * num_studies + done, f"{design.name}, {name}")
+    def report(done: int, name: str) -> None:
+        counter.report(done, f"{design.name}, {name}")
 
-        samples[key] = simulate_group(members, design, num_studies=num_studies, cache=cache, report=report)
-    scores: dict[str, PowerScore] = {}
-    for goal, (present, absent) in zip(goals, asked, strict=True):
-        found = [samples[_key(members)] for members in present]
-        names = [name for name in found[0] if name == goal.quantity or name.startswith(f"{goal.quantity}[")]
-        without = None if absent is None else [samples[_key(members)] for members in absent]
-        words = absent[-1].words if absent is not None else _explain_missing(study, design, goal)
-        for name, label in label_goal(goal, names).items():
-            scores[label] = _score(
-                study, design, goal, [sample[name] for sample in found],
-                None if without is None else [sample[name] for sample in without], words,
-            )  # fmt: skip
-    return scores
+    found = simulate_questions(design, questions, sizes, num_studies=num_studies, cache=cache, report=report)
+    return {size: score_questions(study, design, questions, found, size) for size in sizes}
+
+
+def list_questions(study: Study, design: Design, sizes: Sequence[int]) -> list[Question]:
+    """The goals of whole studies, with their groups.
+
+    Raises:
+        StudioError: if a group would have too few participants.
+    """
+    smallest = dataclasses.replace(design, num_participants=min(sizes))
+    return [_ask(study, smallest, goal) for goal in study.goals if goal.is_of_studies]
+
+
+def count_groups(questions: Sequence[Question]) -> int:
+    """Groups that are simulated; goals share them."""
+    return len(_list_everybody(questions))
+
+
+def simulate_questions(
+    design: Design,
+    questions: Sequence[Question],
+    sizes: Sequence[int],
+    *,
+    num_studies: int,
+    first: int = 0,
+    cache: BlockCache,
+    report: Callable[[int, str], None] = lambda done, name: None,
+) -> Found:
+    """All groups that goals are about, in simulated studies from the first on."""
+    found: Found = {}
+    for place, (key, members) in enumerate(_list_everybody(questions).items()):
+        own = members.group.num_participants
+
+        def tell(done: int, place: int = place, name: str = members.group.name) -> None:
+            report(place * num_studies + done, name)
+
+        samples = simulate_group(
+            members, design, num_studies=num_studies, first=first, sizes=sizes if own is None else [own], cache=cache,
+            report=tell,
+        )  # fmt: skip
+        # A group with a size of its own is the same whatever the others have.
+        found[key] = samples if own is None else dict.fromkeys(sizes, samples[own])
+    return found
+
+
+def _list_everybody(questions: Sequence[Question]) -> dict[tuple, Members]:
+    everybody: dict[tuple, Members] = {}
+    for question in questions:
+        is_analysed = question.goal.decision == HIERARCHICAL
+        for members in (*question.present, *(question.absent or ())):
+            key = _key(members)
+            known = key in everybody and everybody[key].is_analysed
+            everybody[key] = members._replace(is_analysed=is_analysed or known)
+    return everybody
+
+
+def score_questions(
+    study: Study, design: Design, questions: Sequence[Question], found: Found, size: int
+) -> dict[str, PowerScore]:
+    """Chances to reach each goal at a size, by labels."""
+    return {
+        part.label: _score(study, design, part) for question in questions for part in split_question(question, found, size)
+    }
+
+
+class Part(NamedTuple):
+    """A goal about one number of each person: one condition's, where conditions have their own.
+
+    Attributes:
+        goal, words: of the question.
+        label: of the goal.
+        present, absent: what the groups found.
+    """
+
+    goal: Goal
+    words: str
+    label: str
+    present: list[Sample]
+    absent: list[Sample] | None
+
+
+def split_question(question: Question, found: Found, size: int) -> list[Part]:
+    """A question about every number that its goal is about."""
+    goal = question.goal
+    present = [found[_key(members)][size] for members in question.present]
+    absent = None if question.absent is None else [found[_key(members)][size] for members in question.absent]
+    names = [name for name in present[0] if name == goal.quantity or name.startswith(f"{goal.quantity}[")]
+    return [
+        Part(
+            goal, question.words, label, [sample[name] for sample in present],
+            None if absent is None else [sample[name] for sample in absent],
+        )
+        for name, label in label_goal(goal, names).items()
+    ]  # fmt: skip
 
 
 def _key(members: Members) -> tuple:
@@ -99,25 +202,27 @@ def _key(members: Members) -> tuple:
     return (study.identity, group.num_participants, group.dropout, tuple(sorted(group.factors.items())), members.words)
 
 
-def _list_members(study: Study, design: Design, goal: Goal) -> tuple[list[Members], list[Members] | None]:
+def _ask(study: Study, design: Design, goal: Goal) -> Question:
     """Whom a goal is about: with its effect, and without, if that can be taken away."""
     groups = study.choose_groups(goal)
     places = {group.name: place for place, group in enumerate(study.groups)}
     present = [find_members(study, group, places.get(group.name, 0)) for group in groups]
-    for group in groups:
-        if (group.num_participants or design.num_participants) < FEWEST_MEMBERS:
+    for members in present:
+        if members.count(design) < FEWEST_MEMBERS:
             raise StudioError(
                 f"The goal that {goal} needs at least {FEWEST_MEMBERS} participants in each group, but design "
-                f"{design.name!r} has {group.num_participants or design.num_participants}: set participants."
+                f"{design.name!r} has {members.count(design)}: set participants."
             )
     if goal.kind == GROUPS_DIFFER:
         first, second = groups
         same = Group(second.name, second.num_participants, second.dropout, first.differs)
-        alike = find_members(study, same, places[second.name])
         words = f"{second.name} differ from the population as {first.name} do"
-        return present, [present[0], alike._replace(words=words)]
+        alike = find_members(study, same, places[second.name])._replace(words=words)
+        return Question(goal, present, [present[0], alike], words)
     absent = _shift_middle(study, design, goal, present[0])
-    return present, None if absent is None else [absent]
+    if absent is None:
+        return Question(goal, present, None, _explain_missing(study, design, goal))
+    return Question(goal, present, [absent], absent.words)
 
 
 def _shift_middle(study: Study, design: Design, goal: Goal, members: Members) -> Members | None:
@@ -164,21 +269,23 @@ def _explain_missing(study: Study, design: Design, goal: Goal) -> str:
     return f"{goal.quantity} is no parameter of the simulated participants"
 
 
-def _score(
-    study: Study, design: Design, goal: Goal, present: list[Sample], absent: list[Sample] | None, words: str
-) -> PowerScore:
-    model = study.build_model(design)
-    value, margin = (
-        (0.0, goal.margin or 0.0) if goal.kind == GROUPS_DIFFER else resolve_exclusion(goal, model, study.conversion)
-    )
-    decisions = _decide(study, goal, present, value)
-    without = None if absent is None else _decide(study, goal, absent, value)
-    effect = _find_effect(goal, present, value)
-    type_s, type_m = score_errors(decisions, margin, effect)
+def find_margin(study: Study, design: Design, goal: Goal) -> tuple[float, float]:
+    """Where there is no effect, and by how much a decision must stay away from there."""
+    if goal.kind == GROUPS_DIFFER:
+        return 0.0, goal.margin or 0.0
+    return resolve_exclusion(goal, study.build_model(design), study.conversion)
+
+
+def _score(study: Study, design: Design, part: Part) -> PowerScore:
+    goal = part.goal
+    value, margin = find_margin(study, design, goal)
+    decisions = decide(study, goal, part.present, value)
+    without = None if part.absent is None else decide(study, goal, part.absent, value)
+    type_s, type_m = score_errors(decisions, margin, _find_effect(goal, part.present, value))
     return PowerScore(
         *_share(decisions, margin),
         when_absent=None if without is None else _share(without, margin),
-        absent=words,
+        absent=part.words,
         nominal=goal.nominal_level(study.interval),
         kind=goal.kind,
         rule=describe_group_rule(study, goal, value, margin),
@@ -196,7 +303,8 @@ def _share(decisions: Decisions, margin: float) -> Score:
     return score_share(decisions.find_effect(margin)[is_made]) if is_made.any() else UNDEFINED
 
 
-def _decide(study: Study, goal: Goal, samples: list[Sample], value: float) -> Decisions:
+def decide(study: Study, goal: Goal, samples: list[Sample], value: float) -> Decisions:
+    """What studies decide about a goal, by its kind of decision."""
     if goal.decision == HIERARCHICAL:
         return decide_by_interval(samples, value, study.interval)
     return decide_by_t_test(samples, value)

@@ -6,7 +6,7 @@ stimuli and responses; only the effect is taken away.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical.group_model import choose_hyperprior
 from designstudio.inference.hierarchical.group_model import list_entries as list_group_entries
 from designstudio.inference.hierarchical.many_groups import ManyGroups, sample_many_groups
-from designstudio.inference.hierarchical.pool_many import make_particles
+from designstudio.inference.hierarchical.pool_many import focus_particles, make_kernels
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.scales import Scale
 from designstudio.model.simulate import label_participants
@@ -59,7 +59,7 @@ class Sample:
     Attributes:
         truth: of everybody who takes part, over (study, person); NaN for those who dropped out.
         mean: posterior mean of each person; NaN without a good fit.
-        middle: draws of the value of the group's median person by the hierarchical analysis.
+        middle: draws of the value of the group's median person by the hierarchical analysis; none if nobody asked for it.
         is_good: whether the hierarchical analysis can be trusted.
     """
 
@@ -75,6 +75,15 @@ class Sample:
         return cls(*(np.concatenate([getattr(sample, name) for sample in samples]) for name in fields))
 
 
+# Of a group at each size, by the names of all that is scored.
+Samples = dict[int, dict[str, Sample]]
+
+
+def join_samples(parts: list[Samples]) -> Samples:
+    """Samples of other studies as one, at the sizes that all have."""
+    return {size: {name: Sample.join([part[size][name] for part in parts]) for name in parts[0][size]} for size in parts[0]}
+
+
 class Members(NamedTuple):
     """A group as it is simulated.
 
@@ -83,12 +92,18 @@ class Members(NamedTuple):
         group: with its size, dropout and factors.
         change: what is done to the people before they take part; None for nothing.
         words: what that is.
+        is_analysed: whether any decision needs the hierarchical analysis.
     """
 
     study: Study
     group: Group
     change: Change | None = None
     words: str = ""
+    is_analysed: bool = True
+
+    def count(self, design: Design) -> int:
+        """How many take part."""
+        return self.group.num_participants or design.num_participants
 
 
 def find_members(study: Study, group: Group, place: int) -> Members:
@@ -102,92 +117,101 @@ def simulate_group(
     design: Design,
     *,
     num_studies: int,
+    first: int = 0,
+    sizes: Sequence[int] | None = None,
     cache: BlockCache,
     report: Callable[[int], None] = lambda done: None,
-) -> dict[str, Sample]:
-    """A group in many simulated studies, by the names of all that is scored.
+) -> Samples:
+    """A group in many simulated studies.
 
     Args:
         members: the group.
         design: what everybody does.
-        num_studies: how many studies.
+        num_studies: how many studies. first: number of the first, a multiple of the size of blocks.
+        sizes: at which the first people of each study are analysed as if there were no others; by default all of them.
         cache: where finished blocks of studies are kept.
         report: called with the number of studies that are done.
     """
-    blocks: list[dict[str, Sample]] = []
+    sizes = [members.count(design)] if sizes is None else sorted(sizes)
     # As many studies in each block, so that nothing compiles twice.
-    size = min(BLOCK, num_studies)
-    key = "" if cache.folder is None else _identify(members, design, size)
-    for block, first in enumerate(range(0, num_studies, size)):
+    block_size = min(BLOCK, num_studies)
+    key = "" if cache.folder is None else _identify(members, design, sizes, block_size)
+    parts: list[Samples] = []
+    for start in range(first, first + num_studies, block_size):
+        block = start // block_size
         kept = cache.load(key, block)
         if kept is None:
-            kept = _simulate_block(members, design, np.arange(first, first + size))
+            kept = _simulate_block(members, design, np.arange(start, start + block_size), sizes)
             cache.save(key, block, kept)
-        wanted = min(size, num_studies - first)
-        blocks.append({str(name): _read_sample(kept, name, wanted) for name in kept["quantity"].values})
-        report(first + wanted)
-    return {name: Sample.join([block[name] for block in blocks]) for name in blocks[0]}
+        wanted = min(block_size, first + num_studies - start)
+        parts.append(
+            {size: {str(n): _read_sample(kept, n, size, wanted) for n in kept["quantity"].values} for size in sizes}
+        )
+        report(start - first + wanted)
+    return join_samples(parts)
 
 
-def _identify(members: Members, design: Design, size: int) -> str:
+def _identify(members: Members, design: Design, sizes: Sequence[int], block_size: int) -> str:
     """All that the result depends on, as one short text."""
     group = members.group
-    people = [group.num_participants or design.num_participants, group.dropout, sorted(group.factors.items())]
-    return fingerprint([describe(members.study, design, members.study.fidelity), people, members.words, size])
+    people = [members.count(design), group.dropout, sorted(group.factors.items()), members.is_analysed, list(sizes)]
+    return fingerprint([describe(members.study, design, members.study.fidelity), people, members.words, block_size])
 
 
-def _read_sample(kept: xr.Dataset, name: Any, num: int) -> Sample:
-    mine = kept.sel(quantity=name).isel(study=slice(num))
+def _read_sample(kept: xr.Dataset, name: Any, size: int, num: int) -> Sample:
+    mine = kept.sel(quantity=name, size=size).isel(study=slice(num), person=slice(size))
     return Sample(*(mine[field.name].values for field in dataclasses.fields(Sample)))
 
 
 class FittedGroup(NamedTuple):
-    """A group in some studies: people, separate fits, and the hierarchical analysis.
+    """A group in some studies: people, separate fits, and hierarchical analyses.
 
     Attributes:
         experiment: everybody, one study after the other.
         takes_part: who does not drop out, over (study, person).
         posterior: separate fits of everybody.
-        analysis: of the group in each study.
+        analyses: of the group in each study, at each size; empty if nobody asked for them.
     """
 
     experiment: Experiment
     takes_part: np.ndarray
     posterior: xr.DataTree
-    analysis: ManyGroups
+    analyses: dict[int, ManyGroups]
 
     @property
     def places(self) -> np.ndarray:
         """Where everybody stands among all; -1 for who has dropped out."""
         return np.where(self.takes_part, np.arange(self.takes_part.size).reshape(self.takes_part.shape), -1)
 
-    @property
-    def is_trusted(self) -> np.ndarray:
-        """Whether the analysis of a study can be."""
-        return self.analysis.is_good & (self.analysis.support.min(axis=1) >= FEWEST_SUPPORTING)
+
+def is_trusted(analysis: ManyGroups) -> np.ndarray:
+    """Whether the analysis of a study can be."""
+    return analysis.is_good & (analysis.support.min(axis=1) >= FEWEST_SUPPORTING)
 
 
-def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) -> FittedGroup:
+def fit_group(members: Members, design: Design, studies: np.ndarray, sizes: Sequence[int]) -> FittedGroup:
     """Simulate a group in these studies, fit everybody, and analyse each group.
 
     Args:
         members: the group. design: what everybody does.
-        studies: their numbers. size: people of each.
+        studies: their numbers.
+        sizes: at which groups are analysed; the largest is how many people there are.
     """
     study, group = members.study, members.group
-    takes_part = np.array([_stay(study.seed, number, size) >= group.dropout for number in studies])
-    experiment = prepare_group(members, design, studies, size)
+    takes_part = np.array([_stay(study.seed, number, max(sizes)) >= group.dropout for number in studies])
+    experiment = prepare_group(members, design, studies, max(sizes))
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["information" if study.fidelity == "information" else "importance"]
     posterior = fit_datasets(experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed)
-    places = np.where(takes_part, np.arange(takes_part.size).reshape(takes_part.shape), -1)
-    analysis = analyse_groups(experiment, trials, posterior, places, studies, seed=study.seed)
-    return FittedGroup(experiment, takes_part, posterior, analysis)
+    fitted = FittedGroup(experiment, takes_part, posterior, {})
+    if not members.is_analysed:
+        return fitted
+    return fitted._replace(analyses=analyse_groups(fitted, trials, studies, sizes, seed=study.seed))
 
 
-def _simulate_block(members: Members, design: Design, studies: np.ndarray) -> xr.Dataset:
-    study, size = members.study, members.group.num_participants or design.num_participants
-    fitted = fit_group(members, design, studies, size)
+def _simulate_block(members: Members, design: Design, studies: np.ndarray, sizes: Sequence[int]) -> xr.Dataset:
+    study = members.study
+    fitted = fit_group(members, design, studies, sizes)
     experiment, takes_part, places = fitted.experiment, fitted.takes_part, fitted.places
     is_good: Any = fitted.posterior["diagnostics"]["is_good"].values
     entries = list_entries(experiment.fitted, design, study.quantities, experiment.scale)
@@ -195,19 +219,24 @@ def _simulate_block(members: Members, design: Design, studies: np.ndarray) -> xr
     truth = compute_truth(entries, show_participants(experiment), quantities)
     values = split_draws(take_draws(fitted.posterior["posterior"].to_dataset()), experiment.fixed)
     draws = compute_entries(entries, restore_values(values, experiment.fitted, experiment.scale), quantities)
-    middle = _find_middle(entries, experiment, fitted.analysis, quantities, places)
     is_known = takes_part & is_good[np.maximum(places, 0)]
     names = [entry.name for entry in entries]
     truths = np.stack([np.where(takes_part, truth[name].reshape(places.shape), np.nan) for name in names])
     means = [draws[name].mean(axis=(1, 2)).reshape(places.shape) for name in names]
+    middles = np.zeros((len(sizes), len(names), len(studies), 0), np.float32)
+    trusted = np.zeros((len(sizes), len(studies)), bool)
+    if fitted.analyses:
+        found = [_find_middle(entries, experiment, fitted.analyses[size], quantities, places[:, :size]) for size in sizes]
+        middles = np.stack([[of_size[name] for name in names] for of_size in found]).astype(np.float32)
+        trusted = np.stack([is_trusted(fitted.analyses[size]) for size in sizes])
     return xr.Dataset(
         {
             "truth": (("quantity", "study", "person"), truths),
             "mean": (("quantity", "study", "person"), np.where(is_known, np.stack(means), np.nan)),
-            "middle": (("quantity", "study", "draw"), np.stack([middle[name] for name in names]).astype(np.float32)),
-            "is_good": ("study", fitted.is_trusted),
+            "middle": (("size", "quantity", "study", "draw"), middles),
+            "is_good": (("size", "study"), trusted),
         },
-        coords={"quantity": names, "study": studies},
+        coords={"quantity": names, "study": studies, "size": list(sizes)},
     )
 
 
@@ -233,19 +262,15 @@ def prepare_group(members: Members, design: Design, studies: np.ndarray, size: i
 
 
 def analyse_groups(
-    experiment: Experiment,
-    trials: xr.Dataset,
-    posterior: xr.DataTree,
-    places: np.ndarray,
-    studies: np.ndarray,
-    *,
-    seed: int,
-) -> ManyGroups:
-    """The hierarchical analysis of every group: the same model as `fit --pool`."""
-    model = experiment.fitted
+    fitted: FittedGroup, trials: xr.Dataset, studies: np.ndarray, sizes: Sequence[int], *, seed: int
+) -> dict[int, ManyGroups]:
+    """The hierarchical analysis of every group at each size: the same model as `fit --pool`."""
+    model, fixed = fitted.experiment.fitted, fitted.experiment.fixed
     hyperprior = choose_hyperprior(list_group_entries(model), PoolingSettings())
-    particles = make_particles(model, trials, experiment.fixed, posterior, places, hyperprior, seed=seed)
-    return sample_many_groups(particles, hyperprior, studies, seed=seed)
+    # Once for all sizes: particles that know the largest group know the smaller ones.
+    focused = focus_particles(model, trials, fixed, fitted.posterior, fitted.places, hyperprior, seed=seed)
+    kernels = {size: make_kernels(focused.first(size), hyperprior, seed=seed) for size in sizes}
+    return {size: sample_many_groups(kernels[size], hyperprior, studies, seed=seed) for size in sizes}
 
 
 def _find_middle(

@@ -51,7 +51,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scores(study, cache):
-    return score_group_goals(study, DESIGN, cache=cache)
+    return score_group_goals(study, DESIGN, cache=cache)[SIZE]
 
 
 def make_sample(rng, shift, num_studies=40, size=9):
@@ -119,7 +119,7 @@ def test_a_smaller_study_has_the_first_people_of_a_larger_one(study, cache):
     studies = np.arange(NUM_STUDIES)
     many, few = (prepare_group(patients, DESIGN, studies, size).participants["beta"] for size in (SIZE, 4))
     np.testing.assert_array_equal(few.values.reshape(-1, 4), many.values.reshape(-1, SIZE)[:, :4])
-    sample = simulate_group(patients, DESIGN, num_studies=NUM_STUDIES, cache=cache)["beta"]
+    sample = simulate_group(patients, DESIGN, num_studies=NUM_STUDIES, cache=cache)[SIZE]["beta"]
     is_lost = np.isnan(sample.truth)
     assert 0 < is_lost.sum() < is_lost.size / 2
     assert np.isnan(sample.mean[is_lost]).all()

@@ -1,13 +1,14 @@
 """Groups of many simulated studies against integration on a grid. Against the pooling of one group: `test_pooling.py`."""
 
+import jax
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from designstudio.inference.hierarchical.focus import Places, find_focus, smooth
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import sample_many_groups
-from designstudio.inference.hierarchical.marginal import Particles, weigh_particles
+from designstudio.inference.hierarchical.marginal import Kernels, Particles, weigh_particles
 from tests.oracles.hierarchy import integrate_normal_group, integrate_normal_slope
 
 NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES = 6, 12, 400, 2
@@ -38,7 +39,7 @@ def particles(subjects):
     points = (means[:, :, None] + sds[:, :, None] * normal).astype(np.float32)
     has = np.broadcast_to((np.arange(NUM_SUBJECTS) < sizes[:, None])[..., None], means.shape)
     predictors = np.stack([np.ones_like(covariate), covariate], axis=-1).astype(np.float32)
-    return Particles.without_size(points, np.zeros(points.shape[:-1], np.float32), has, predictors)
+    return Particles(points, np.zeros(points.shape[:-1], np.float32), has, predictors)
 
 
 def make_hyperprior(num_predictors):
@@ -83,7 +84,7 @@ def test_groups_do_not_depend_on_which_others_there_are(particles):
     groups = particles._replace(predictors=particles.predictors[..., :1])
     together = sample_many_groups(groups, make_hyperprior(1), np.arange(NUM_GROUPS), seed=1)
     order = np.array([3, 1, 0, 2, 5, 4])
-    moved = sample_many_groups(Particles(*(array[order] for array in groups)), make_hyperprior(1), order, seed=1)
+    moved = sample_many_groups(jax.tree.map(lambda array: array[order], groups), make_hyperprior(1), order, seed=1)
     np.testing.assert_array_equal(moved.group.location, together.group.location[order])
 
 
@@ -98,24 +99,30 @@ def test_a_focus_is_the_normal_that_data_and_group_make():
     np.testing.assert_allclose(focus.mean, np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
     variances = np.diagonal(focus.factor @ np.swapaxes(focus.factor, 1, 2), axis1=1, axis2=2)
     np.testing.assert_allclose(np.sqrt(variances) / 1.15, np.broadcast_to(precision**-0.5, (num, 2)), rtol=0.1)
-    kernels, size = smooth(points, np.zeros(points.shape[:2]), places, 500, [np.random.default_rng(i) for i in range(num)])
+    kernels, factor = smooth(points, np.zeros(points.shape[:2]), places, 500, [np.random.default_rng(i) for i in range(num)])
     # Kernels have the mean and, with their own size, the variance of the draws under the group.
     np.testing.assert_allclose(kernels.mean(axis=1), np.broadcast_to(mean / sd**2 / precision, (num, 2)), atol=0.06)
-    np.testing.assert_allclose(kernels.var(axis=1) + size, np.broadcast_to(1 / precision, (num, 2)), rtol=0.25)
-    assert (size > 0.3 / precision).all()
+    sizes = np.sum(factor**2, axis=2)
+    np.testing.assert_allclose(kernels.var(axis=1) + sizes, np.broadcast_to(1 / precision, (num, 2)), rtol=0.25)
+    np.testing.assert_allclose(sizes * precision, 0.5, atol=0.15)
 
 
-def test_a_kernel_weighs_what_quadrature_says():
-    x, middle, place, size, location, spread = 0.4, -0.3, 0.7, 0.05, 0.1, 0.2
-    arrays = ([[x - middle]], [0.5], [True], [1.0], [size], [middle], [place**-2])
-    subject = Particles(*(np.asarray(array, np.float32) if i != 2 else np.array(array) for i, array in enumerate(arrays)))
-    groups = Group(np.array([[location], [location + 0.5]], np.float32), np.array([[spread], [1.3]], np.float32))
-    found = np.asarray(weigh_particles(subject, groups))[0]
-    theta = np.linspace(-8, 8, 40_001)
-    kernel = stats.norm.pdf(theta, x, np.sqrt(size)) * np.exp(((theta - middle) / place) ** 2 / 2)
-    for value, at, width in zip(found, groups.location[:, 0], groups.spread[:, 0], strict=True):
-        expected = integrate.trapezoid(kernel * np.exp(-(((theta - at) / width) ** 2) / 2), theta)
-        assert value == pytest.approx(0.5 + np.log(expected), abs=1e-4)
+def test_kernels_weigh_what_quadrature_says():
+    points, middle, place = np.array([[0.4, -0.2], [-0.1, 0.3]]), np.array([-0.3, 0.2]), np.array([0.7, 0.9])
+    factor = np.array([[0.2, 0.0], [-0.15, 0.25]])
+    locations, spreads = np.array([[0.1, 0.0], [0.6, -0.4]]), np.array([[0.2, 0.05], [1.3, 0.6]])
+    has, one = np.ones(2, bool), np.ones(1, np.float32)
+    kernels = Kernels(*(array.astype(np.float32) for array in (factor, middle, place**-2)))
+    subject = Particles((points - middle).astype(np.float32), np.array([0.5, 0.0], np.float32), has, one, kernels)
+    found = np.asarray(weigh_particles(subject, Group(locations.astype(np.float32), spreads.astype(np.float32))))
+    grid = np.stack(np.meshgrid(np.linspace(-3, 3, 1201), np.linspace(-3, 3, 1201), indexing="ij"), axis=-1)
+    for k, point in enumerate(points):
+        kernel = stats.multivariate_normal(point, factor @ factor.T).pdf(grid)
+        likelihood = kernel * np.exp(np.sum(((grid - middle) / place) ** 2, axis=-1) / 2)
+        for g, (location, spread) in enumerate(zip(locations, spreads, strict=True)):
+            under = likelihood * np.exp(-np.sum(((grid - location) / spread) ** 2, axis=-1) / 2)
+            expected = subject.log_weight[k] + np.log(under.sum() * (6 / 1200) ** 2)
+            assert found[k, g] == pytest.approx(expected, abs=1e-3)
 
 
 def test_groups_of_equals_are_what_integration_says():
@@ -128,16 +135,15 @@ def test_groups_of_equals_are_what_integration_says():
     points = flat[:, None] + spread[:, None] * rng.normal(size=(len(flat), 4000, NUM_ENTRIES))
     # Of so few particles without size hardly any would be in a narrow group.
     rngs = [np.random.default_rng(i) for i in range(len(flat))]
-    kernels, size = smooth(points, np.zeros(points.shape[:2]), places, NUM_KERNELS, rngs)
+    kernels, factor = smooth(points, np.zeros(points.shape[:2]), places, NUM_KERNELS, rngs)
 
     def lay_out(array):
         return np.asarray(array, np.float32).reshape(NUM_GROUPS, NUM_SUBJECTS, *array.shape[1:])
 
     has = np.ones(means.shape, bool)
-    particles = Particles(
-        lay_out(kernels), lay_out(np.zeros(kernels.shape[:2])), has, has[..., :1].astype(np.float32),
-        lay_out(size), lay_out(places.mean), lay_out(places.sd**-2.0),
-    )  # fmt: skip
+    around = Kernels(*map(lay_out, (factor, places.mean, places.sd**-2.0)))
+    weights, one = lay_out(np.zeros(kernels.shape[:2])), has[..., :1].astype(np.float32)
+    particles = Particles(lay_out(kernels), weights, has, one, around)
     found = sample_many_groups(particles, make_hyperprior(1), np.arange(NUM_GROUPS), seed=1)
     assert found.is_good.all()
     ratios = []

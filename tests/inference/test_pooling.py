@@ -135,7 +135,7 @@ def test_a_normal_group_is_what_integration_says():
     quantiles = 2 * stats.norm.ppf((np.arange(num_places) + 0.5) / num_places)
     points = (means[:, None] + sds[:, None] * quantiles)[..., None]
     log_weight = np.tile(-(quantiles**2) / 2 + (quantiles / 2) ** 2 / 2, (num, 1))
-    particles = Particles.without_size(
+    particles = Particles(
         points.astype(np.float32), log_weight.astype(np.float32), np.ones((num, 1), bool), np.ones((num, 1), np.float32)
     )
     hyperprior = Hyperprior(*(np.full(1, value, np.float32) for value in (0.0, 2.0, 1.0)))

@@ -34,7 +34,7 @@ SHARE_OF_GROUP, REACH = 0.2, 1.5
 PRIOR_DRAWS = 3
 # Moments are taken under a group as much wider than it is, so that at least this share of the draws counts.
 WIDENINGS, ENOUGH_DRAWS = (1.0, 1.4, 2.0, 2.8, 4.0), 0.1
-# Of a subject's variance, what kernels have at most.
+# Of a subject's covariance, what kernels have.
 SMOOTHED = 0.5
 # Subjects that a device works on at once.
 CHUNK = 10
@@ -93,13 +93,12 @@ def smooth(
     places: Places,
     num_kept: int,
     rngs: list[np.random.Generator],
-) -> tuple[Float[np.ndarray, "subject kept entry"], Float[np.ndarray, "subject entry"]]:
-    """Kernels around particles that a place makes likely: where they are, from the place's middle, and their variance.
+) -> tuple[Float[np.ndarray, "subject kept entry"], Float[np.ndarray, "subject entry entry"]]:
+    """Kernels around particles that a place makes likely: where they are, from its middle, and their covariance's factor.
 
     Where people hardly differ a group is narrow, and of hundreds of particles few would be in it: its likelihood would be
     rough, and its posterior the peaks of that. Kernels see narrow groups, too. Particles move towards their mean by as much
-    as kernels spread them, so that mean and covariance of a subject under the place stay what they are. Kernels have no
-    correlations, and are as large as that allows, up to a share of the variance.
+    as kernels spread them, so that mean and covariance of a subject under the place stay what they are.
 
     Args:
         points, log_weight: particles of each subject. places: where each is expected.
@@ -111,20 +110,18 @@ def smooth(
     weights /= weights.sum(axis=1, keepdims=True)
     mean = np.einsum("sd,sde->se", weights, points)
     centred = points - mean[:, None]
-    covariance = np.einsum("sde,sdf->sef", weights[:, :, None] * centred, centred)
+    covariance = np.matmul(np.swapaxes(weights[:, :, None] * centred, 1, 2), centred)
     # Few effective particles know less of correlations than of their scale.
     num_effective = 1 / np.sum(weights**2, axis=1)
     known = (num_effective / (num_effective + points.shape[-1] + PRIOR_DRAWS))[:, None, None]
-    identity = np.eye(points.shape[-1])
-    covariance = (known + (1 - known) * identity) * covariance
-    alone = 1 / np.diagonal(np.linalg.inv(covariance), axis1=1, axis2=2)
-    scaled = np.sqrt(alone[:, :, None] * alone[:, None]) * np.linalg.inv(covariance)
-    size = SMOOTHED * np.minimum(alone / np.linalg.eigvalsh(scaled)[:, -1:], places.sd**2)
-    outer, inner = np.linalg.cholesky(covariance - size[:, :, None] * identity), np.linalg.cholesky(covariance)
+    covariance *= known + (1 - known) * np.eye(points.shape[-1])
+    # A likelihood that is one leaves nobody wider than their place.
+    within = covariance / places.sd[:, :, None] / places.sd[:, None]
+    factor = np.linalg.cholesky(SMOOTHED * covariance / np.maximum(np.linalg.eigvalsh(within)[:, -1], 1.0)[:, None, None])
+    shrunk = np.sqrt(1 - SMOOTHED / np.maximum(np.linalg.eigvalsh(within)[:, -1], 1.0))
     chosen = resample(logs[:, None], num_kept, rngs)[:, 0]
     kept = np.take_along_axis(centred, chosen[..., None], axis=1)
-    moved = np.einsum("sef,sdf->sde", outer @ np.linalg.inv(inner), kept)
-    return (mean - places.mean)[:, None] + moved, size
+    return (mean - places.mean)[:, None] + shrunk[:, None, None] * kept, factor
 
 
 def _weigh_widely(

@@ -146,7 +146,7 @@ def _is_good(found: _Found, settings: GroupsSettings) -> np.ndarray:
 
 
 def _pick(particles: Particles, chosen: np.ndarray) -> Particles:
-    return Particles(*(array[chosen] for array in particles))
+    return jax.tree.map(lambda array: array[chosen], particles)
 
 
 def _run(
@@ -226,22 +226,27 @@ def start_group(particles: Particles, hyperprior: Hyperprior, num_steps: int) ->
 
 
 def _meet(particles: Particles, group: Group) -> tuple[Array, Array, Array]:
-    """Under one group: normalised weights of every subject's particles, and the mean and variance of each."""
+    """Under one group: normalised weights of every subject's particles, and the mean and covariance of each."""
     stacked = Group(*(array[None] for array in group))
 
     def one(subject: Particles) -> tuple[Array, Array, Array]:
         weights = jax.nn.softmax(weigh_particles(subject, stacked)[:, 0])
-        _, pulled, shrunk = meet_group(subject, group)
-        return weights, subject.middle + (subject.points + subject.size * pulled) * shrunk, subject.size * shrunk
+        num = subject.points.shape[-1]
+        if subject.kernels is None:
+            return weights, subject.points, jnp.zeros((num, num))
+        met = meet_group(subject, group)
+        covariance = met.root.T @ met.root
+        moved = subject.points + (met.pulled - met.gained * subject.points) @ covariance
+        return weights, subject.kernels.middle + moved, covariance
 
     return jax.vmap(one)(particles)
 
 
 def _step(particles: Particles, hyperprior: Hyperprior, group: Group) -> Group:
     """One step of expectation-maximisation, with the priors of location and spread."""
-    (weights, points, variances), has = _meet(particles, group), particles.has
+    (weights, points, covariances), has = _meet(particles, group), particles.has
     mean, square = (jnp.einsum("sp,spe->se", weights, points**power) for power in (1, 2))
-    square += variances
+    square += jnp.diagonal(covariances, axis1=1, axis2=2)
     x = particles.predictors
     centre, scale = (array.reshape(x.shape[1], -1) for array in (hyperprior.centre, hyperprior.scale))
 
@@ -260,29 +265,28 @@ def _step(particles: Particles, hyperprior: Hyperprior, group: Group) -> Group:
 
 def _find_curvature(particles: Particles, hyperprior: Hyperprior, group: Group) -> Float[Array, "coordinate coordinate"]:
     """Minus the second derivative of the log posterior in locations and log spreads, by Louis' formula."""
-    (weights, points, variances), num = _meet(particles, group), len(group.spread)
+    (weights, points, covariances), num = _meet(particles, group), len(group.spread)
 
-    def one(points: Array, weights: Array, variances: Array, has: Array, predictors: Array) -> Array:
-        variance = jnp.where(has, variances / group.spread**2, 0.0)
+    def one(points: Array, weights: Array, covariance: Array, has: Array, predictors: Array) -> Array:
         distance = jnp.where(has, (points - locate_subject(predictors, group.location)) / group.spread, 0.0)
+        within = jnp.where(has[:, None] & has, covariance / group.spread[:, None] / group.spread, 0.0)
+        variance = jnp.diagonal(within)
         gradient = jnp.concatenate([distance / group.spread, jnp.where(has, distance**2 + variance - 1, 0.0)], axis=1)
-        mean = weights @ gradient
-        centred = gradient - mean
-        square = weights @ distance**2
-        expected = jnp.concatenate([has / group.spread**2, 2 * (square + variance)])
-        crossed = jnp.diag(2 * (weights @ distance) / group.spread)
+        centred = gradient - weights @ gradient
+        mean, products = weights @ distance, (distance * weights[:, None]).T @ distance
+        expected = jnp.concatenate([has / group.spread**2, 2 * (jnp.diagonal(products) + variance)])
+        crossed = jnp.diag(2 * mean / group.spread)
         zero = jnp.zeros((num, num))
         complete = jnp.diag(expected) + jnp.block([[zero, crossed], [crossed, zero]])
-        # Of the gradient within a kernel: moments of a normal.
-        within = jnp.diag(jnp.concatenate([variance / group.spread**2, (4 * square + 2 * variance) * variance]))
-        both = variance[:, None] * crossed
-        within += jnp.block([[zero, both], [both, zero]])
-        own = complete - (centred * weights[:, None]).T @ centred - within
+        # Within a kernel the gradient has the moments of a normal and its square.
+        across = 2 * within / group.spread[:, None] * mean
+        inner = [[within / group.spread[:, None] / group.spread, across], [across.T, (4 * products + 2 * within) * within]]
+        own = complete - (centred * weights[:, None]).T @ centred - jnp.block(inner)
         # From the subject's own location to the coefficients.
         spread_out = jnp.kron(predictors[:, None], jnp.eye(num))
         slopes = jnp.block([[spread_out, jnp.zeros((len(spread_out), num))], [zero, jnp.eye(num)]])
         return slopes @ own @ slopes.T
 
-    total = jnp.sum(jax.vmap(one)(points, weights, variances, particles.has, particles.predictors), axis=0)
+    total = jnp.sum(jax.vmap(one)(points, weights, covariances, particles.has, particles.predictors), axis=0)
     prior = jnp.concatenate([hyperprior.scale**-2.0, 2 * (group.spread / hyperprior.spread) ** 2])
     return total + jnp.diag(prior)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
@@ -36,35 +35,39 @@ NUM_REFITS = 2
 SMALLEST_SPREAD, LARGEST_SPREAD = 0.02, 5.0
 
 
-class Particles(NamedTuple):
-    """Weighted draws of where each subject might be, or normal kernels around such draws.
-
-    A subject's likelihood is the sum of the kernels, divided by the density of a normal place in which they were drawn.
-    Particles of no size, drawn nowhere in particular, have neither.
+class Kernels(NamedTuple):
+    """Normal kernels around draws of each subject, which were made where a normal place is.
 
     Attributes:
-        points: on the scale of the group, from the middle of the place; anything for entries that a subject does not have.
+        factor: Cholesky factor of their covariance.
+        middle, precision: of the place.
+    """
+
+    factor: Float[AnyArray, "subject entry entry"]
+    middle: Float[AnyArray, "subject entry"]
+    precision: Float[AnyArray, "subject entry"]
+
+
+class Particles(NamedTuple):
+    """Weighted draws of where each subject might be, or kernels around such draws.
+
+    With kernels, the likelihood of a subject is their sum, divided by the density of the place.
+
+    Attributes:
+        points: on the scale of the group, with kernels from the middle of the place; anything for entries that a subject
+            does not have.
         log_weight: log likelihood over the density they came from.
         has: which entries each subject has.
         predictors: by which the group's location is multiplied for each subject; a single 1 where all have the same. With
             several, locations are coefficients: those of all entries for the first predictor, then for the next.
-        size: variance of the kernels, 0 for particles.
-        middle, precision: of the place; 0 for no place.
+        kernels: around the points; None for points as such.
     """
 
     points: Float[AnyArray, "subject draw entry"]
     log_weight: Float[AnyArray, "subject draw"]
     has: Bool[AnyArray, "subject entry"]
     predictors: Float[AnyArray, "subject predictor"]
-    size: Float[AnyArray, "subject entry"]
-    middle: Float[AnyArray, "subject entry"]
-    precision: Float[AnyArray, "subject entry"]
-
-    @classmethod
-    def without_size(cls, points: Any, log_weight: Any, has: Any, predictors: Any) -> "Particles":
-        """Weighted draws as such."""
-        nothing = np.zeros(np.shape(has), np.float32)
-        return cls(points, log_weight, has, predictors, nothing, nothing, nothing)
+    kernels: Kernels | None = None
 
 
 class Affine(NamedTuple):
@@ -206,29 +209,75 @@ def weigh_groups(particles: Particles, hyperprior: Hyperprior, groups: Group) ->
 
 
 def weigh_particles(subject: Particles, group: Group) -> Float[Array, "particle draw"]:
-    """What the particles of one subject weigh under each group: a normal integral over each kernel."""
-    gained, pulled, shrunk = meet_group(subject, group)
-    offset = _find_offset(subject, group)
-    constant = jnp.sum(jnp.log(shrunk) + (subject.size * shrunk * pulled - offset) * pulled, axis=-1) / 2
+    """What the particles of one subject weigh under each group; those of kernels are normal integrals."""
     # The square of a difference, multiplied out: a product of matrices, not a loop over particles, groups and entries.
-    squares = subject.points**2 @ (shrunk * gained).T - 2 * subject.points @ (shrunk * pulled).T
-    return subject.log_weight[:, None] - squares / 2 + constant
+    if subject.kernels is None:
+        points, precision = subject.points, jnp.where(subject.has, group.spread**-2, 0.0)
+        location = locate_subject(subject.predictors, group.location)
+        squares = points**2 @ precision.T - 2 * points @ (precision * location).T
+        return subject.log_weight[:, None] - (squares + jnp.sum(precision * location**2, axis=-1)) / 2
+    met = meet_group(subject, group)
+    narrowed = met.root * met.gained[..., None, :]
+    moved = jnp.sum(met.root * met.pulled[..., None, :], axis=-1)
+    linear = met.pulled - jnp.sum(moved[..., None] * narrowed, axis=-2)
+    num = met.gained.shape[-1]
+    curved = jnp.sum(narrowed[..., :, None] * narrowed[..., None, :], axis=-3) - met.gained[..., None] * jnp.eye(num)
+    products = subject.points[:, :, None] * subject.points[:, None] / 2
+    constant = (jnp.sum(moved**2, axis=-1) - met.log_volume - jnp.sum(met.pulled * met.offset, axis=-1)) / 2
+    exponent = products.reshape(-1, num * num) @ curved.reshape(-1, num * num).T + subject.points @ linear.T
+    return subject.log_weight[:, None] + exponent + constant
 
 
-def meet_group(subject: Particles, group: Group) -> tuple[Array, Array, Array]:
-    """What a group adds to the precision of a subject's kernels, where it pulls them, and by how much they shrink for that.
+class Met(NamedTuple):
+    """What becomes of a subject's kernels under a group.
 
-    A kernel at x becomes a normal with the mean (x + size * pulled) * shrunk, from the middle of the place, and with the
-    variance size * shrunk.
+    A kernel at x gets the covariance C = root' root and the mean x + C (pulled - gained x), from the middle of the place.
+
+    Attributes:
+        offset: where the group expects the subject, from the middle of the place.
+        gained: precision that the group has, but the place had not. pulled: the group's precision times the offset.
+        root: a root of the covariance.
+        log_volume: logarithm of how much the determinant of the covariance has shrunk.
     """
+
+    offset: Float[Array, "*draw entry"]
+    gained: Float[Array, "*draw entry"]
+    pulled: Float[Array, "*draw entry"]
+    root: Float[Array, "*draw entry entry"]
+    log_volume: Float[Array, "*draw"]
+
+
+def meet_group(subject: Particles, group: Group) -> Met:
+    """Kernels of one subject under each group."""
+    kernels: Any = subject.kernels
     precision = jnp.where(subject.has, group.spread**-2, 0.0)
-    gained = jnp.where(subject.has, precision - subject.precision, 0.0)
-    return gained, precision * _find_offset(subject, group), 1 / (1 + subject.size * gained)
+    gained = jnp.where(subject.has, precision - kernels.precision, 0.0)
+    offset = locate_subject(subject.predictors, group.location) - kernels.middle
+    # The identity and factor' gained factor, as one product of matrices.
+    num = gained.shape[-1]
+    products = (kernels.factor[:, :, None] * kernels.factor[:, None]).reshape(num, num * num)
+    scaled = jnp.eye(num) + (gained @ products).reshape(*gained.shape, num)
+    root, log_volume = _whiten(scaled, kernels.factor.T)
+    return Met(offset, gained, precision * offset, root, log_volume)
 
 
-def _find_offset(subject: Particles, group: Group) -> Float[Array, "*draw entry"]:
-    """Where the group expects a subject, from the middle of its place."""
-    return locate_subject(subject.predictors, group.location) - subject.middle
+def _whiten(
+    matrix: Float[Array, "*draw entry entry"], right: Float[Array, "entry entry"]
+) -> tuple[Float[Array, "*draw entry entry"], Float[Array, "*draw"]]:
+    """The Cholesky factor of small matrices, inverted, times another matrix; and the logarithms of their determinants.
+
+    Written out: for small matrices LAPACK, one after the other, takes several times as long.
+    """
+    columns: list[Array] = []
+    rows: list[Array] = []
+    log_determinant = jnp.zeros(matrix.shape[:-2])
+    for k in range(matrix.shape[-1]):
+        column = matrix[..., k] - sum(other * other[..., k, None] for other in columns)
+        pivot = column[..., k, None]
+        rows.append((right[k] - sum(o[..., k, None] * row for o, row in zip(columns, rows, strict=True))) / jnp.sqrt(pivot))
+        columns.append(column / jnp.sqrt(pivot))
+        log_determinant += jnp.log(pivot[..., 0])
+    return jnp.stack(rows, axis=-2), log_determinant
 
 
 def locate_subject(

@@ -36,7 +36,7 @@ class Members(NamedTuple):
             log_weight[part.positions] = weights
             for k, position in enumerate(part.positions):
                 points[position][:, part.targets[k]] = own[k]
-        return Particles.without_size(points, log_weight, self.has, np.ones((len(self.has), 1), np.float32))
+        return Particles(points, log_weight, self.has, np.ones((len(self.has), 1), np.float32))
 
 
 def gather_members(

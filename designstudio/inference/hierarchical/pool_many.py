@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,19 +16,65 @@ from designstudio.inference.hierarchical.fitted_particles import weigh_fits
 from designstudio.inference.hierarchical.focus import Places, draw_focused, find_focus, smooth
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import start_group
-from designstudio.inference.hierarchical.marginal import Particles
+from designstudio.inference.hierarchical.marginal import Kernels, Particles
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import FixedValue
 
 # Draws of each separate fit, particles made from them that know the group, and kernels that are made of these.
-NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 250
+NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 200
 # Of expectation-maximisation, before and after particles know the group.
 NUM_STEPS = 25
-# Particles reach farther than the group: it is uncertain, too.
-REACH = 1.3
+# Particles reach farther than the group: it is uncertain, too. Kernels have a size, and reach beyond their places anyway.
+REACH_OF_PARTICLES, REACH_OF_KERNELS = 1.3, 1.0
 
 
-def make_particles(
+class FocusedParticles(NamedTuple):
+    """Particles of the subjects of many groups, drawn where the groups are.
+
+    Attributes:
+        points, log_weight: of each subject.
+        numbers: of the subjects.
+        rows, columns: the group of each subject, and its place there.
+        predictors: over group, place and predictor.
+    """
+
+    points: Float[np.ndarray, "subject draw entry"]
+    log_weight: Float[np.ndarray, "subject draw"]
+    numbers: Int[np.ndarray, " subject"]
+    rows: Int[np.ndarray, " subject"]
+    columns: Int[np.ndarray, " subject"]
+    predictors: Float[np.ndarray, "group place predictor"]
+
+    def lay_out(self) -> Particles:
+        """By group and place."""
+        is_there = np.zeros(self.predictors.shape[:2], bool)
+        is_there[self.rows, self.columns] = True
+        has = np.broadcast_to(is_there[..., None], (*is_there.shape, self.points.shape[-1]))
+        return Particles(self.place(self.points), self.place(self.log_weight), has, self.predictors)
+
+    def place(self, values: np.ndarray) -> np.ndarray:
+        """Anything of each subject by group and place."""
+        everybody = np.zeros((*self.predictors.shape[:2], *values.shape[1:]), np.float32)
+        everybody[self.rows, self.columns] = values
+        return everybody
+
+    def first(self, num: int) -> "FocusedParticles":
+        """Of those in the first places; groups keep their empty ones, and with them their program."""
+        is_kept = self.columns < num
+        points, log_weight, numbers, rows, columns = (array[is_kept] for array in self[:-1])
+        return FocusedParticles(points, log_weight, numbers, rows, columns, self.predictors)
+
+    def find_places(self, hyperprior: Hyperprior, reach: float) -> Places:
+        """Where the groups expect the subjects."""
+        mode, errors, widest = find_modes(self.lay_out(), hyperprior)
+        shape = (len(self.predictors), self.predictors.shape[-1], -1)
+        own = self.predictors[self.rows, self.columns]
+        mean = np.einsum("sp,spe->se", own, mode.location.reshape(shape)[self.rows])
+        variance = np.einsum("sp,spe->se", own**2, errors.reshape(shape)[self.rows] ** 2)
+        return Places(mean, np.sqrt((reach * widest[self.rows]) ** 2 + variance))
+
+
+def focus_particles(
     model: BehaviorModel,
     trials: xr.Dataset,
     fixed: Mapping[str, FixedValue],
@@ -38,7 +84,7 @@ def make_particles(
     *,
     predictors: Float[np.ndarray, "group subject predictor"] | None = None,
     seed: int = 0,
-) -> Particles:
+) -> FocusedParticles:
     """Particles of the subjects of many groups, each where its own group is.
 
     Args:
@@ -50,38 +96,33 @@ def make_particles(
         seed: of all random numbers.
     """
     is_good: Any = posterior["diagnostics"]["is_good"].values
-    is_there = (groups >= 0) & is_good[groups]
-    rows, columns = np.nonzero(is_there)
+    rows, columns = np.nonzero((groups >= 0) & is_good[groups])
     chosen = groups[rows, columns]
     x = np.ones((*groups.shape, 1), np.float32) if predictors is None else predictors.astype(np.float32)
     fitted = posterior["posterior"].to_dataset().isel(dataset=chosen)
     points, log_weight = weigh_fits(model, fitted, min(NUM_FITTED, fitted.sizes["chain"] * fitted.sizes["draw"]))
-
-    def lay_out(points: np.ndarray, log_weight: np.ndarray) -> Particles:
-        has = np.broadcast_to(is_there[..., None], (*groups.shape, points.shape[-1]))
-        return Particles.without_size(place(points), place(log_weight), has, x)
-
-    def place(values: np.ndarray) -> np.ndarray:
-        everybody = np.zeros((*groups.shape, *values.shape[1:]), np.float32)
-        everybody[rows, columns] = values
-        return everybody
-
-    def find_places(particles: Particles) -> Places:
-        mode, errors, widest = find_modes(particles, hyperprior)
-        shape, own = (len(groups), x.shape[-1], -1), x[rows, columns]
-        mean = np.einsum("sp,spe->se", own, mode.location.reshape(shape)[rows])
-        variance = np.einsum("sp,spe->se", own**2, errors.reshape(shape)[rows] ** 2)
-        return Places(mean, np.sqrt((REACH * widest[rows]) ** 2 + variance))
-
-    focus = find_focus(points, log_weight, find_places(lay_out(points, log_weight)))
+    numbers = trials["dataset"].values[chosen]
+    separate = FocusedParticles(points, log_weight, numbers, rows, columns, x)
+    focus = find_focus(points, log_weight, separate.find_places(hyperprior, REACH_OF_PARTICLES))
     mine = trials.isel(dataset=chosen)
     known = {name: value.isel(dataset=chosen) if isinstance(value, xr.DataArray) else value for name, value in fixed.items()}
     points, log_weight = draw_focused(model, mine, known, focus, num_particles=NUM_FOCUSED, seed=seed)
-    rngs = [make_generator(seed, "relevant particles", int(number)) for number in mine["dataset"].values]
-    places = find_places(lay_out(points, log_weight))
-    kernels, size = smooth(points, log_weight, places, NUM_KEPT, rngs)
-    particles = lay_out(kernels, np.zeros(kernels.shape[:-1]))
-    return particles._replace(size=place(size), middle=place(places.mean), precision=place(places.sd**-2))
+    return separate._replace(points=points, log_weight=log_weight)
+
+
+def make_kernels(focused: FocusedParticles, hyperprior: Hyperprior, *, seed: int = 0) -> Particles:
+    """What `sample_many_groups` weighs groups by.
+
+    Args:
+        focused: particles of each subject. hyperprior: of each group.
+        seed: of all random numbers.
+    """
+    places = focused.find_places(hyperprior, REACH_OF_KERNELS)
+    rngs = [make_generator(seed, "relevant particles", int(number)) for number in focused.numbers]
+    points, factor = smooth(focused.points, focused.log_weight, places, NUM_KEPT, rngs)
+    particles = focused._replace(points=points, log_weight=np.zeros(points.shape[:-1], np.float32)).lay_out()
+    around = (factor, places.mean, places.sd**-2)
+    return particles._replace(kernels=Kernels(*(focused.place(array) for array in around)))
 
 
 def find_modes(
@@ -91,7 +132,7 @@ def find_modes(
     num = len(particles.points)
     size = -(-num // local_mesh().size) * local_mesh().size
     filled = np.minimum(np.arange(size), num - 1)
-    batch = Particles(*(array[filled] for array in particles))
+    batch = jax.tree.map(lambda array: array[filled], particles)
     found = run_on_devices(_modes_program(), hyperprior, None, batch)
     return jax.tree.map(lambda array: np.asarray(array, float)[:num], found)
 
