@@ -16,7 +16,7 @@ from designstudio.inference.hierarchical.group_model import Group, Hyperprior, c
 from designstudio.inference.hierarchical.many_groups import sample_many_groups
 from designstudio.inference.hierarchical.marginal import Affine, Particles, choose_particles, draw_groups, improve
 from designstudio.inference.hierarchical.pool import check_group, check_subjects
-from designstudio.inference.hierarchical.pool_many import make_particles
+from designstudio.inference.hierarchical.pool_many import focus_particles, make_kernels
 from designstudio.inference.mixture import start_mixture
 from designstudio.inference.posterior import load_posterior, save_posterior
 from designstudio.inference.scales import Scale
@@ -212,8 +212,8 @@ def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
 def test_many_groups_at_once_are_what_pooling_makes_of_one_and_cover_the_truth(posterior, pooled, model, trials, truth):
     groups = np.arange(NUM_GROUPS * NUM_SUBJECTS).reshape(NUM_GROUPS, NUM_SUBJECTS)
     hyperprior = choose_hyperprior(list_entries(model), PoolingSettings())
-    particles = make_particles(model, trials, {"sigma": LEVELS}, posterior, groups, hyperprior, seed=1)
-    found = sample_many_groups(particles, hyperprior, np.arange(NUM_GROUPS), seed=1)
+    focused = focus_particles(model, trials, {"sigma": LEVELS}, posterior, groups, hyperprior, seed=1)
+    found = sample_many_groups(make_kernels(focused, hyperprior, seed=1), hyperprior, np.arange(NUM_GROUPS), seed=1)
     assert found.is_good.all()
     assert (found.support > 20).all()
     is_covered = []
