@@ -8,7 +8,7 @@ likelihood of all trials, and where that is too far off, the data set is fitted 
 still fails is returned with a reason and `is_good` false, and counted. Chains and proposals never see true parameters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,9 @@ from designstudio.inference.task import Results, Task, pick
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import Observations, sort_by_noise
 from designstudio.model.likelihood.packing import NOTHING_FIXED, FixedValue, pack_trials, unpack_pointwise
+
+# The first stage of each method.
+FIRST = {"auto": "importance", "importance": "importance", "nuts": "nuts"}
 
 
 class Fits(NamedTuple):
@@ -100,20 +103,12 @@ def sample_datasets(
     num_datasets = trials.sizes["dataset"]
     task = Task.prepare(model, observations, trials["dataset"].values, settings, seed)
     results = Results.empty(model, num_datasets, settings)
-    stages = Stages(task, results, progress)
-    everything = np.arange(num_datasets)
-    first = stages.sample_chains if settings.method == "nuts" else stages.sample_weighted
-    failed = first("nuts" if settings.method == "nuts" else "importance", everything)
-    failed = _show_trials(task, results, failed, progress)
-    if settings.method != "nuts":
-        failed = stages.sample_weighted("importance, more care", failed, num_repeats=settings.num_careful_repeats)
-        if settings.method == "auto":
-            # Nothing to compile for it, which chains need, and few are left.
-            failed = stages.sample_weighted("importance, more care", failed, num_repeats=settings.num_patient_repeats)
-    if settings.method != "importance":
-        # Most need only a little more: an R-hat above the threshold by chance.
-        for num_repeats in (2, settings.num_careful_repeats) if settings.method == "nuts" else (2,):
-            failed = stages.sample_chains("nuts, more care", failed, num_repeats=num_repeats)
+    failed = _escalate(task, results, np.arange(num_datasets), progress)
+    is_off = _find_off(results, failed)
+    if not task.sees_trials and is_off.any():
+        # No more draws help where regressions of ranges do not tell the likelihood well enough.
+        shown = Task.prepare_trials(task.model, task.observations, task.numbers, settings, seed)
+        _escalate(shown, results, failed[is_off], progress, suffix=", all trials")
     note_weak_data(results, trials)
     keeps = settings.keeps_log_likelihood
     log_likelihood = _compute_log_likelihood(task, results.draws, trials, order) if keeps else None
@@ -126,17 +121,37 @@ def sample_datasets(
     )
 
 
-def _show_trials(task: Task, results: Results, failed: np.ndarray, progress: ProgressCallback | None) -> np.ndarray:
-    """Fit what regressions do not tell well enough again, seeing every trial; returns what still fails."""
-    reasons = results.diagnostics["reason"][failed]
-    is_off = np.array([str(reason).startswith(LIKELIHOOD_IS_OFF) for reason in reasons], bool)
-    if task.sees_trials or not is_off.any():
-        return failed
-    shown = Task.prepare_trials(task.model, task.observations, task.numbers, task.settings, task.seed)
-    stages = Stages(shown, results, progress)
-    sample = stages.sample_chains if task.settings.method == "nuts" else stages.sample_weighted
-    still = sample(f"{task.settings.method}, all trials", failed[is_off])
-    return np.sort(np.concatenate([failed[~is_off], still]))
+def _escalate(
+    task: Task, results: Results, datasets: np.ndarray, progress: ProgressCallback | None, *, suffix: str = ""
+) -> np.ndarray:
+    """Fit data sets, with more and more care where that is needed; returns those that failed.
+
+    More care does not help where what samplers see is too far from the likelihood of all trials: those are not tried again.
+    """
+    settings, stages, off = task.settings, Stages(task, results, progress), np.zeros(0, int)
+    first = stages.sample_chains if settings.method == "nuts" else stages.sample_weighted
+    steps: list[tuple[Callable[..., np.ndarray], str, int]] = [(first, FIRST[settings.method], 1)]
+    if settings.method != "nuts":
+        steps.append((stages.sample_weighted, "importance, more care", settings.num_careful_repeats))
+    if settings.method == "auto":
+        # Nothing to compile for it, which chains need, and few are left.
+        steps.append((stages.sample_weighted, "importance, more care", settings.num_patient_repeats))
+    if settings.method != "importance":
+        # Most need only a little more: an R-hat above the threshold by chance.
+        steps.append((stages.sample_chains, "nuts, more care", 2))
+    if settings.method == "nuts":
+        steps.append((stages.sample_chains, "nuts, more care", settings.num_careful_repeats))
+    for sample, stage, num_repeats in steps:
+        datasets = sample(f"{stage}{suffix}", datasets, num_repeats=num_repeats)
+        is_off = _find_off(results, datasets)
+        off, datasets = np.concatenate([off, datasets[is_off]]), datasets[~is_off]
+    return np.sort(np.concatenate([off, datasets]))
+
+
+def _find_off(results: Results, datasets: np.ndarray) -> np.ndarray:
+    """Whether data sets failed because what samplers see is too far from the likelihood of all trials."""
+    reasons = results.diagnostics["reason"][datasets]
+    return np.array([str(reason).startswith(LIKELIHOOD_IS_OFF) for reason in reasons], bool)
 
 
 def _compute_log_likelihood(task: Task, draws: Draws, trials: xr.Dataset, order: np.ndarray) -> np.ndarray:

@@ -153,7 +153,7 @@ class Results:
         }
         diagnostics: dict[str, np.ndarray] = {
             "is_good": np.zeros(num_datasets, bool),
-            "stage": np.full(num_datasets, "", dtype="<U32"),
+            "stage": np.full(num_datasets, "", dtype="<U40"),
             "reason": np.full(num_datasets, "", dtype="<U160"),
             "khat": np.full(num_datasets, np.nan),
             "importance_ess": np.full(num_datasets, np.nan),

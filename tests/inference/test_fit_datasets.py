@@ -182,6 +182,21 @@ def test_a_fast_rule_that_is_far_off_fails_the_fit(monkeypatch):
     assert "fast likelihood is off by" in str(posterior["diagnostics"]["reason"].values[0])
 
 
+def test_a_fast_rule_that_is_found_to_be_off_only_with_more_care_gives_way_to_all_trials(monkeypatch):
+    model = BehaviorModel(load_actor("absolute_effort"), fixed=("sigma",))
+    people, trials = simulate(model, 4)
+    # At first there are too few draws for anybody to look at the likelihood.
+    settings = FitSettings(method="importance", num_draws=200, batch_size=4, min_ess=2500, keeps_log_likelihood=False)
+
+    def wild(model, fast, careful, values, *, chunk_size, is_wanted=None):
+        return (0 if fast.ranges is None else 30) * jax.random.normal(jax.random.key(0), values["beta"].shape)
+
+    monkeypatch.setattr("designstudio.inference.correction.compute_correction", wild)
+    found = fit_datasets(model, trials, fixed={"sigma": people["sigma"]}, settings=settings)["diagnostics"].to_dataset()
+    assert set(found["stage"].values) == {"importance, more care, all trials"}
+    assert found["is_good"].values.all()
+
+
 def test_the_pointwise_likelihood_belongs_to_its_trial(model, trials, posterior):
     pointwise = posterior["log_likelihood"]["response"].isel(dataset=2, chain=1, draw=7).values
     draw = posterior["posterior"].isel(dataset=2, chain=1, draw=7)

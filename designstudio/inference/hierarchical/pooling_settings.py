@@ -64,6 +64,15 @@ class PoolingSettings:
         """What the spread of a parameter over subjects has, a priori, of the sd of its analysis prior."""
         return self.spread_shares.get(name, self.spread_share)
 
+    @property
+    def sentence(self) -> str:
+        """What is assumed about differences between the people of a group, for a methods section; without its end."""
+        others = "".join(f", {share:g} times for {name}" for name, share in self.spread_shares.items())
+        return (
+            "the standard deviation of each parameter over participants had a half-normal prior with a scale of "
+            f"{self.spread_share:g} times the standard deviation of that parameter's analysis prior{others}"
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Resolved settings, for a result's attributes."""
         return {**dataclasses.asdict(self), "spread_shares": dict(self.spread_shares)}
