@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from designstudio.core.configuration import configure_once
 from designstudio.core.randomness import make_key
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Constant
 from designstudio.model.scale import Scale
@@ -34,6 +35,7 @@ class Experiment(NamedTuple):
         is_present: which trials there are.
         fixed: what the fit takes as known.
         scale: between the study's unit and the actor's.
+        pooling: what is assumed of the group, where people are pooled.
     """
 
     generative: BehaviorModel
@@ -43,6 +45,7 @@ class Experiment(NamedTuple):
     is_present: Bool[np.ndarray, "condition trial"]
     fixed: dict[str, xr.DataArray]
     scale: Scale
+    pooling: PoolingSettings
 
 
 def prepare_experiment(
@@ -79,7 +82,8 @@ def prepare_experiment(
     )
     stimuli, is_present = place_stimuli(study, design, numbers)
     fixed = study.analysis.fix_values(participants, scale, fitted.parameters)
-    return Experiment(generative, fitted, participants, stimuli / scale.factor, is_present, fixed, scale)
+    pooling = study.analysis.pooling
+    return Experiment(generative, fitted, participants, stimuli / scale.factor, is_present, fixed, scale, pooling)
 
 
 def place_stimuli(

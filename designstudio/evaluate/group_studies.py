@@ -33,7 +33,6 @@ from designstudio.inference.hierarchical.group_model import choose_hyperprior
 from designstudio.inference.hierarchical.group_model import list_entries as list_group_entries
 from designstudio.inference.hierarchical.many_groups import ManyGroups, sample_many_groups
 from designstudio.inference.hierarchical.pool_many import focus_particles, make_kernels
-from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.scales import Scale
 from designstudio.model.simulate import label_participants
 from designstudio.study import Group, Study
@@ -266,7 +265,7 @@ def analyse_groups(
 ) -> dict[int, ManyGroups]:
     """The hierarchical analysis of every group at each size: the same model as `fit --pool`."""
     model, fixed = fitted.experiment.fitted, fitted.experiment.fixed
-    hyperprior = choose_hyperprior(list_group_entries(model), PoolingSettings())
+    hyperprior = choose_hyperprior(list_group_entries(model), fitted.experiment.pooling)
     # Once for all sizes: particles that know the largest group know the smaller ones.
     focused = focus_particles(model, trials, fixed, fitted.posterior, fitted.places, hyperprior, seed=seed)
     kernels = {size: make_kernels(focused.first(size), hyperprior, seed=seed) for size in sizes}

@@ -81,6 +81,7 @@ def pair_study(study: Study, simulated: str, fitted: str) -> Study:
         known=_keep(study.analysis.known, of_fitted & of_simulated),
         per_condition=tuple(name for name in study.analysis.per_condition if name in of_fitted),
         shared=tuple(name for name in study.analysis.shared if name in of_fitted),
+        group_spreads=_keep(study.analysis.group_spreads, of_fitted),
     )
     # A search may be for goals, and these may be about parameters of another cost.
     return dataclasses.replace(

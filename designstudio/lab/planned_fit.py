@@ -21,6 +21,7 @@ from designstudio.fitting.reading import LoadedData, read_data
 from designstudio.fitting.reading.cells import is_missing, parse_number
 from designstudio.fitting.reading.columns import GROUP
 from designstudio.fitting.request import FitRequest, FixedValue
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.lab.compare_data import compare_data, compare_schedule
 from designstudio.lab.labels import label_condition
@@ -146,11 +147,19 @@ def plan_request(content: Mapping[str, Any], *, fixed: Mapping[str, FixedValue],
         settings=FitSettings(**settings),
         seed=int(content["evaluation"]["seed"]),
         lapses=analysis.get("lapses", NO_LAPSES),
+        pools="pooling" in analysis,
+        pooling=_plan_pooling(analysis.get("pooling")),
         interval=float(interval["probability"]),
         actors=dict(actors),
         own_priors=parsed,
         is_exact=actor == EXACT,
     )
+
+
+def _plan_pooling(pooling: Mapping[str, Any] | None) -> PoolingSettings:
+    if pooling is None:
+        return PoolingSettings()
+    return PoolingSettings(spread_share=float(pooling["group_spread"]), spread_shares=dict(pooling["group_spreads"]))
 
 
 def list_measured(content: Mapping[str, Any]) -> list[str]:

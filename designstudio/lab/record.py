@@ -28,7 +28,7 @@ from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.lapses import NO_LAPSES
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.scale import Scale
-from designstudio.study import Goal, Known, Study
+from designstudio.study import Analysis, Goal, Known, Study
 from designstudio.study.design import Design
 from designstudio.study.design.description import record_design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
@@ -193,7 +193,12 @@ def _describe_analysis(study: Study, design: Design, model: BehaviorModel) -> di
         **_describe_candidates(study, design),
         # Records of before have no such entry, and knew no lapses.
         **({} if study.analysis.lapses == NO_LAPSES else {"lapses": study.analysis.lapses}),
+        **({"pooling": _describe_pooling(study.analysis)} if study.analysis.pools else {}),
     }
+
+
+def _describe_pooling(analysis: Analysis) -> dict[str, Any]:
+    return {"group_spread": float(analysis.group_spread), "group_spreads": dict(analysis.group_spreads)}
 
 
 def _describe_priors(study: Study, model: BehaviorModel) -> dict[str, str]:

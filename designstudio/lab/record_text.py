@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.lab.record import POWER, Record
 from designstudio.lab.record_power import HEADS, introduce_power, list_power
 from designstudio.model.parameters import NO_UNIT
@@ -97,6 +98,10 @@ def _describe_model(content: Mapping[str, Any]) -> str:
     )
     if len(compared) > 1:
         said += f" Costs that are compared: {', '.join(compared)}. {content['decision']['comparison_of_costs']}"
+    pooling = content["analysis"].get("pooling")
+    if pooling is not None:
+        settings = PoolingSettings(spread_share=pooling["group_spread"], spread_shares=pooling["group_spreads"])
+        said += f" Participants are also pooled partially: {settings.sentence}."
     if "scale" in model:
         said += f" Fits and simulations run in units of {model['scale']:g} {_escape(content['options']['unit'])}."
     quantities = [f"{name} = {formula}" for name, formula in content["quantities"].items()]

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.errors import StudioError, UnknownNameError
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.actors import AbstractActor
 from designstudio.model.costs import AbstractCost
 from designstudio.model.likelihood.lapses import LAPSE_RATE, NO_LAPSES, Lapses, check_lapses
@@ -55,6 +56,9 @@ class Analysis:
         shared: parameters that the fit takes as equal in all conditions although the design changes them.
         lapses: whether the fit has room for responses that have nothing to do with their stimulus: `off`, `free` (their
             share is estimated) or a known share. See `designstudio.model.likelihood.lapses`.
+        pools: whether fits of data also pool the subjects partially.
+        group_spread: scale of the prior of the standard deviation over a group's people, as a share of that of the analysis
+            prior; where people are pooled, and in goals of whole groups. group_spreads: the same for single parameters.
     """
 
     priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
@@ -62,6 +66,14 @@ class Analysis:
     per_condition: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     lapses: Lapses = NO_LAPSES
+    pools: bool = False
+    group_spread: float = PoolingSettings.spread_share
+    group_spreads: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def pooling(self) -> PoolingSettings:
+        """What is assumed of a group."""
+        return PoolingSettings(spread_share=self.group_spread, spread_shares=dict(self.group_spreads))
 
     @property
     def known_lapse_rate(self) -> float | None:
@@ -81,9 +93,12 @@ class Analysis:
         """
         check_lapses(self.lapses, "lapses of the analysis")
         parameters = {parameter.name: scale.restate(parameter) for parameter in cost.all_parameters}
-        for name in (*self.priors, *self.known, *self.per_condition, *self.shared):
+        for name in (*self.priors, *self.known, *self.per_condition, *self.shared, *self.group_spreads):
             if name not in parameters:
                 raise UnknownNameError(f"parameter of the analysis (cost {cost.name})", name, parameters)
+        for share in (self.group_spread, *self.group_spreads.values()):
+            if not 0 < share < math.inf:
+                raise StudioError(f"The spread of a group must be a share above 0, but {share:g} was given.")
         for name in self.per_condition:
             if name in self.shared or name in self.known:
                 raise StudioError(f"The analysis names {name!r} as per condition, and also as shared or known: choose one.")

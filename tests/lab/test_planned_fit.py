@@ -7,11 +7,14 @@ import math
 import pytest
 
 from designstudio.errors import DataError, StudioError
+from designstudio.evaluate.experiment import prepare_experiment
 from designstudio.fitting.fixed_values import read_fixed
 from designstudio.fitting.models import build_models
+from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.lab.formats.save_schedule import save_schedule
 from designstudio.lab.planned_fit import plan_fit, plan_goals, plan_request
 from designstudio.lab.record import Record, RecordOptions, make_record
+from designstudio.lab.record_text import write_text
 from designstudio.lab.schedule import ScheduleOptions, make_schedule
 from designstudio.model.costs import PAPER_COST_NAMES, get_cost
 from designstudio.model.parameters import analysis_priors
@@ -19,6 +22,7 @@ from designstudio.model.priors import HalfNormal, Interval, LogNormal, Uniform
 from designstudio.model.scale import Scale
 from designstudio.runs.planned_fit import refuse_options
 from designstudio.study import Analysis, Goal, Known, Quantity
+from designstudio.study.file import format_study, parse_study
 from designstudio.study.schema.priors import format_prior, parse_prior
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 
@@ -107,6 +111,35 @@ def test_the_request_is_what_the_study_says(folder, record):
         assert dict(found.priors) == dict(wanted.priors)
         assert (found.fixed, found.per_condition, found.has_lapses) == (wanted.fixed, wanted.per_condition, True)
     assert planned.scale == Scale(1.0, "m")
+
+
+def test_a_group_is_pooled_with_the_recorded_prior_of_its_spread():
+    plain = make_record(STUDY, TWO_LEVELS, OPTIONS)
+    assert "pooling" not in plain.content["analysis"]
+    assert not plan_request(plain.content, fixed={"sigma": 0.1}, actors={}).pools
+    analysis = dataclasses.replace(ANALYSIS, pools=True, group_spread=0.8, group_spreads={"beta": 1.5})
+    study = STUDY.replace(analysis=analysis)
+    assert parse_study(format_study(study), "text").analysis == analysis
+    record = make_record(study, TWO_LEVELS, OPTIONS)
+    request = plan_request(record.content, fixed={"sigma": 0.1}, actors={})
+    assert request.pools
+    assert request.pooling == analysis.pooling == PoolingSettings(spread_share=0.8, spread_shares={"beta": 1.5})
+    assert "0.8 times the standard deviation of that parameter's analysis prior, 1.5 times for beta." in write_text(record)
+    # The same prior in goals of whole groups.
+    assert prepare_experiment(study, TWO_LEVELS, first=0, num_datasets=1).pooling == analysis.pooling
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"group_spread": 0.0}, "must be a share above 0, but 0 was given"),
+        ({"group_spreads": {"beta": math.inf}}, "must be a share above 0, but inf was given"),
+        ({"group_spreads": {"gamma": 1.0}}, "Unknown parameter of the analysis"),
+    ],
+)
+def test_what_is_no_spread_of_a_group_is_refused(given, said):
+    with pytest.raises(StudioError, match=said):
+        STUDY.replace(analysis=dataclasses.replace(ANALYSIS, **given))
 
 
 def test_conditions_are_those_of_the_plan_in_their_order(folder, record):

@@ -3,7 +3,7 @@
 from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.model.costs import get_cost
 from designstudio.report.formatting import count, join_words
-from designstudio.report.methods.sampling import describe_lapses, describe_sampler, describe_spread
+from designstudio.report.methods.sampling import describe_lapses, describe_sampler
 from designstudio.report.methods.scores import MODEL
 from designstudio.viz.families import name_cost
 from designstudio.viz.search_labels import label_parameter
@@ -53,7 +53,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
         )
     sentences += _describe_plan(fit)
     if request.pools:
-        sentences.append(f"Participants were also pooled partially: {describe_spread(request.pooling)}.")
+        sentences.append(f"Participants were also pooled partially: {request.pooling.sentence}.")
     verb = "was" if num_failed == 1 else "were"
     none = "all converged"
     failed = f"Of {num_fits} fits, {f'{num_failed} did not converge and {verb} not used' if num_failed else none}"

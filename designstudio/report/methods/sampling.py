@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES, Lapses
 from designstudio.report.assumptions import describe_analysis
@@ -82,12 +81,3 @@ def describe_lapses(lapses: Lapses) -> list[str]:
     return [
         f"Each response was the actor's, or, in {share} a lapse: any response between the participant's least and greatest."
     ]
-
-
-def describe_spread(pooling: PoolingSettings) -> str:
-    """What was assumed about differences between the people of a group."""
-    others = "".join(f", {share:g} times for {name}" for name, share in pooling.spread_shares.items())
-    return (
-        "the standard deviation of each parameter over participants had a half-normal prior with a scale of "
-        f"{pooling.spread_share:g} times the standard deviation of that parameter's analysis prior{others}"
-    )

@@ -1,6 +1,7 @@
 """Who is simulated, what a fit assumes, and what is asked, in a study file."""
 
 import ast
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,12 +74,21 @@ def analysis_kind(context: Context) -> Kind:
     names = list_of(one_of("parameter", context.fitted), 'names in "quotes"')
     priors = parameter_fields(fitted, lambda parameter: prior(parameter, FIT_NEEDS_A_RANGE), Mapping.get)
     known = parameter_fields(fitted, lambda parameter: known_kind(parameter, context.simulated), Mapping.get)
+    # Shares have no unit, unlike their parameters.
+    shares = [dataclasses.replace(field, unit="") for field in parameter_fields(fitted, lambda _: POSITIVE, Mapping.get)]
+    spread_doc = (
+        "How much a group's people may differ: scale of the prior of their standard deviation, as a share of that of the "
+        "analysis prior."
+    )
     priors_doc = "Priors of the fit, where they should differ from the paper's; never just a number."
     known_doc = "Parameters that are not estimated, because they were measured beforehand."
     fields = (
         Field("per_condition", names, "Parameters of which the fit estimates one value for each condition, too."),
         Field("shared", names, "Parameters of which the fit estimates one value, although the design changes them."),
         Field("lapses", lapses_kind(), "Room for responses that have nothing to do with their stimulus; by default none."),
+        Field("pools", TRUTH_VALUE, "Whether fits of data also pool the participants partially.", hides_default=True),
+        Field("group_spread", POSITIVE, spread_doc, hides_default=True),
+        Field("group_spreads", table(dict, tuple(shares)), "The same for single parameters.", hides_default=True),
         Field("priors", table(dict, priors), priors_doc, layout=SECTION, comment="Priors of the fit."),
         Field("known", table(dict, known), known_doc, layout=SECTION, comment="What the fit takes as known."),
     )
