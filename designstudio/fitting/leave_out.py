@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 
 from designstudio.fitting.comparison import LARGEST_KHAT
 from designstudio.inference.batches import compute_pointwise, iterate_batches
-from designstudio.inference.fit_datasets import fit_datasets
+from designstudio.inference.fit_datasets import sample_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import PointwiseLeaveOneOut
 from designstudio.model.likelihood.model import BehaviorModel
@@ -100,14 +100,13 @@ def _predict(
     is_out = xr.DataArray(np.arange(trials.sizes["trial"]) == trial[:, None], dims=("dataset", "trial"))
     part, alone = _keep(whole, ~is_out), _keep(whole, is_out)
     known = {name: array.isel(dataset=row).drop_vars("dataset", errors="ignore") for name, array in fixed.items()}
-    tree = fit_datasets(model, part, fixed=known, settings=settings, seed=seed)
-    posterior, verdicts = tree["posterior"].to_dataset(), tree["diagnostics"].to_dataset()
-    draws = {str(name): array.values for name, array in posterior.data_vars.items()}
-    observations = pack_trials(alone, model, known)
+    seen, observations = pack_trials(part, model, known), pack_trials(alone, model, known)
     if model.has_lapses:
-        # The range of responses is that of all trials.
+        # The range of lapses is that of all trials, here as in importance weights: a narrower one would be another model.
         broad = pack_trials(whole, model, known).log_broad
-        observations = eqx.tree_at(lambda o: o.log_broad, observations, broad)
+        seen, observations = (eqx.tree_at(lambda o: o.log_broad, data, broad) for data in (seen, observations))
+    fits = sample_datasets(model, part, seen, settings=settings, seed=seed)
+    draws, verdicts = fits.draws, fits.diagnostics
     densities = np.full((len(places), settings.num_chains * settings.num_draws), np.nan)
     for chosen, is_wanted in iterate_batches(len(places), settings.batch_size):
         batch = jax.tree.map(operator.itemgetter(chosen), observations)
@@ -118,8 +117,8 @@ def _predict(
         densities[at] = np.stack([one[..., t].ravel() for one, t in zip(mine, trial[at], strict=True)])
     log_mean = logsumexp(densities, axis=1) - np.log(densities.shape[1])
     relative = np.exp(densities - log_mean[:, None])
-    variance = relative.var(axis=1) / np.maximum(verdicts["ess"].values, 1.0)
-    return log_mean, variance, verdicts["is_good"].values & np.isfinite(log_mean)
+    variance = relative.var(axis=1) / np.maximum(verdicts["ess"], 1.0)
+    return log_mean, variance, verdicts["is_good"] & np.isfinite(log_mean)
 
 
 def _keep(trials: xr.Dataset, is_kept: xr.DataArray) -> xr.Dataset:

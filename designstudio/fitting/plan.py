@@ -117,7 +117,7 @@ def plan_study(fit: EmpiricalFit, cost: str | None = None, *, title: str = "") -
             lapses=fit.request.lapses,
             pools=fit.request.pools,
             group_spread=fit.request.pooling.spread_share,
-            group_spreads=fit.request.pooling.spread_shares,
+            group_spreads={n: share for n, share in fit.request.pooling.spread_shares.items() if n in parameters},
         ),
         seed=fit.request.seed,
         search=SearchPlan(describe_space(pilot, summary.fitted_sigma, np.concatenate(collect_stimuli(fit.trials)))),

@@ -68,5 +68,19 @@ def test_its_density_is_that_of_a_fit_without_it(model, trials, fixed, loo):
     assert float(loo["elpd"][0, WILD]) == pytest.approx(expected, abs=5 * spread + 0.5)
 
 
+def test_with_lapses_it_is_the_same_model_that_has_not_seen_the_trial(trials, fixed, monkeypatch):
+    """Importance weights and a real fit tell the same density of a lapse: its range is that of all responses in both."""
+    model = BehaviorModel(ExactActor(get_cost("quadratic")), fixed=["sigma"], has_lapses=True)
+    trials, found = trials.copy(deep=True), []
+    # Alone in its place: without it all other responses have a narrow range.
+    trials["response"][0, WILD] *= 200
+    for largest in (0.7, 0.0):
+        monkeypatch.setattr("designstudio.fitting.leave_out.LARGEST_KHAT", largest)
+        tree = fit_condition_groups(model, trials, fixed=fixed, settings=SETTINGS, seed=1)["loo"].to_dataset()
+        found.append(float(tree["elpd"][0, WILD]))
+        assert bool(tree["is_left_out"][0, WILD]) == (largest == 0.0)
+    assert found[0] == pytest.approx(found[1], abs=0.1)
+
+
 def test_the_error_of_a_subject_with_such_a_trial_is_larger(loo):
     assert loo["mcse"].values[0] > loo["mcse"].values[1] > 0
