@@ -14,6 +14,7 @@ from designstudio.fitting.predictive_checks import UNLIKELY
 from designstudio.model.likelihood.lapses import LAPSE_RATE
 from designstudio.model.parameter_entries import ParameterEntry, list_parameter_entries
 from designstudio.model.parameters import Parameter, Role
+from designstudio.model.scale import name_unit, suffix_unit
 
 if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
@@ -121,7 +122,7 @@ def _describe_ends(fit: "EmpiricalFit", cost: str) -> list[str]:
                 support = fit.models[cost].priors[entry.name].support
                 parameter = _find(fit, cost, entry.name)
                 limit = format_significant(float(fit.scale.restore(np.array(getattr(support, end)), parameter)))
-                limit += fit.scale.unit_suffix(parameter)
+                limit += suffix_unit(name_unit(parameter, fit.scale.unit))
                 sentences.append(
                     f"{_label(fit, entry)} lies at the {end} end of its prior, {limit}, in "
                     f"{_name(fit, cost, who)}: the prior may be the answer there, not the data."

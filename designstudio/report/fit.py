@@ -18,8 +18,8 @@ from designstudio.metrics.intervals import KIND
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family, get_cost
 from designstudio.model.parameter_entries import split_label
-from designstudio.model.parameters import NO_UNIT
-from designstudio.model.scale import name_unit
+from designstudio.model.parameters import NO_UNIT, Parameter
+from designstudio.model.scale import name_unit, suffix_unit
 from designstudio.report import methods
 from designstudio.report.assumptions import MODEL
 from designstudio.report.blocks import Block, Heading, Page, Section, Words, make_table
@@ -112,7 +112,7 @@ def _describe_plan(fit: EmpiricalFit) -> Section:
         if outcome.low is not None and outcome.high is not None:
             share += f"\n{format_share(outcome.low)} to {format_share(outcome.high)}"
         p_value = MISSING if outcome.p_value is None else f"{outcome.p_value:.2g}"
-        rows.append((outcome.goal, outcome.status, met, share, p_value, format_score(chance), format_score(rate)))
+        rows.append((outcome.goal, outcome.status, met, share, p_value, *map(_format_chance, (chance, rate))))
     columns = ("goal", "status", "participants", "share", "p", "planned power", "without the effect")
     caption = (
         f"Every goal of the plan. Shares have their {fit.request.interval:.0%} {KIND} intervals; power and the rate without "
@@ -121,6 +121,10 @@ def _describe_plan(fit: EmpiricalFit) -> Section:
     blocks: list[Block] = [Words(tuple(fit.describe_plan()), is_list=True)]
     blocks += [make_table(columns, rows, caption, (0, 1))] if rows else []
     return Section("As planned", tuple(blocks))
+
+
+def _format_chance(score: Score) -> str:
+    return score.chance if math.isfinite(score.value) else MISSING
 
 
 def _describe_data(fit: EmpiricalFit) -> Section:
@@ -149,19 +153,19 @@ def _describe_priors(fit: EmpiricalFit) -> Section:
     rows: dict[tuple[str, ...], None] = {}
     for model in fit.models.values():
         for parameter in model.parameters:
-            unit = name_unit(parameter, fit.scale.actor_unit)
+            unit = fit.scale.name_unit(parameter)
             if parameter.name in fit.request.fixed:
                 assumed = _format_fixed(fit.request.fixed[parameter.name], fit.scale.unit)
             else:
                 own = ", in each condition" if parameter.name in model.per_condition else ""
-                assumed = f"{model.priors[parameter.name]}{own}"
+                assumed = f"{fit.scale.stretch(model.priors[parameter.name], parameter)}{own}"
             said = (parameter.symbol, parameter.name, parameter.explanation)
             rows[(*said, MISSING if unit == NO_UNIT else unit, assumed)] = None
     columns = ("", "parameter", "what it is", "unit", "the fit assumes")
     blocks: tuple[Block, ...] = (
         Words((MODEL,)),
         make_table(("cost", "formula", "family"), costs, "The costs that were compared.", (0, 1, 2)),
-        make_table(columns, list(rows), "Priors of the analysis, in the actor's unit.", range(5)),
+        make_table(columns, list(rows), f"Priors of the analysis, in the unit of the data ({fit.scale.unit}).", range(5)),
     )
     return Section("Costs and priors", blocks)
 
@@ -277,7 +281,7 @@ def _describe_estimates(fit: EmpiricalFit, record: dict[str, Any]) -> Section:
         )
     ]
     for cost, model in fit.models.items():
-        symbols = {parameter.name: parameter.symbol for parameter in model.parameters}
+        symbols = {parameter.name: _name_head(parameter, fit.scale.unit) for parameter in model.parameters}
         labels = list(
             dict.fromkeys(label for subject in fit.subjects for label in record["subjects"][subject][cost]["parameters"])
         )
@@ -308,9 +312,17 @@ def _list_estimates(one: dict[str, Any], labels: Sequence[str]) -> list[str]:
     return [*cells, error, "good" if one["is_good"] else "failed"]
 
 
-def _name_label(symbols: dict[str, str], label: str) -> str:
+def _name_head(parameter: Parameter, unit: str) -> str:
+    """A symbol with its unit in the data, if it has one."""
+    suffix = suffix_unit(name_unit(parameter, unit)).strip()
+    return f"{parameter.symbol}\n({suffix})" if suffix else parameter.symbol
+
+
+def _name_label(heads: dict[str, str], label: str) -> str:
     name, condition = split_label(label)
-    return f"{symbols.get(name, name)} {condition}".strip()
+    symbol, _, unit = heads.get(name, name).partition("\n")
+    head = f"{symbol} {condition}".strip()
+    return f"{head} {unit}" if unit else head
 
 
 def _describe_group(fit: EmpiricalFit) -> Section:

@@ -136,6 +136,8 @@ def _draw_marginal(marginal: Marginal) -> hv.Overlay:
         axes=AXES_INCHES,
         xlabel=marginal.label.axis,
         ylabel="density",
+        # The area is one: numbers would say nothing.
+        yticks=[],
         xlim=xlim,
         ylim=ylim,
     )

@@ -145,7 +145,7 @@ def test_a_fit_shows_every_subject_under_every_cost(fit):
         numbers = fit.result["subjects"][table.rows[0][0]][cost.removesuffix(" cost").replace(" ", "_")]["parameters"][
             "mu_0"
         ]
-        shown = table.rows[0][table.columns.index("μ₀")]
+        shown = table.rows[0][table.columns.index("μ₀ (N)")]
         assert (
             shown == f"{format_number(numbers['mean'])}{format_number(numbers['low'])} to {format_number(numbers['high'])}"
         )

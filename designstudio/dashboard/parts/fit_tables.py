@@ -12,6 +12,8 @@ from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_overview import format_number
 from designstudio.fitting.reading.load_report import count
 from designstudio.metrics.monte_carlo import Score
+from designstudio.model.parameter_entries import split_label
+from designstudio.model.scale import name_unit, suffix_unit
 from designstudio.viz.families import name_cost
 from designstudio.viz.theme import make_series
 
@@ -74,12 +76,16 @@ def write_warnings(fit: EmpiricalFit) -> str:
 def write_subject(fit: EmpiricalFit, summary: xr.Dataset, cost: str, subject: str) -> str:
     """The estimates of one subject."""
     chosen = summary.sel(cost=cost, subject=subject)
+    units = {p.name: suffix_unit(name_unit(p, fit.scale.unit)).strip() for p in fit.models[cost].parameters}
     rows = []
     for label in chosen["parameter"].values:
         mean, sd, low, high = (float(chosen[name].sel(parameter=label)) for name in ("mean", "sd", "low", "high"))
         if not np.isnan(mean):
             between = f"{format_significant(low)} to {format_significant(high)}"
-            rows.append([str(label), format_significant(mean), format_significant(sd, 2), between])
+            unit = units[split_label(str(label))[0]]
+            rows.append(
+                [f"{label} ({unit})" if unit else str(label), format_significant(mean), format_significant(sd, 2), between]
+            )
     failed = "".join(
         f'<p class="failed">This fit cannot be used: {escaping.escape(failure.reason)}</p>'
         for failure in fit.failures

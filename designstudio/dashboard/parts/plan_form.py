@@ -54,7 +54,8 @@ class PlanInput(pn.viewable.Viewer):
         return dropper
 
     def _show(self, *_: param.parameterized.Event) -> None:
-        known = [f"Known: {name}, {given}." for name, given in self._choice.known.items()]
+        tables = self._choice.known_tables
+        known = [f"Known: {n} {'from' if given in tables else '='} {given}." for n, given in self._choice.known.items()]
         said = [*self._choice.describe(), *known]
         self._said.object = "".join(f"<p class='muted'>{escaping.escape(sentence)}</p>" for sentence in said)
         self._said.visible = self.forget.visible = bool(said)

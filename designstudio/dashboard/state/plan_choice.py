@@ -53,7 +53,8 @@ class PlanChoice(param.Parameterized):
         Raises:
             StudioError: if it has none, or cannot be read.
         """
-        file = f"known_{tidy_name(name)}"
+        # The data may have the same name.
+        file = f"known_{tidy_name(name).removeprefix('known_')}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / file
             path.write_bytes(content)

@@ -32,7 +32,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     sentences += describe_lapses(request.lapses)
     # Costs may call different things alike: each prior once, and as often as it is another.
     priors = [
-        f"{p.symbol} ~ {model.priors[p.name]}"
+        f"{p.symbol} ~ {fit.scale.stretch(model.priors[p.name], p)}"
         for model in fit.models.values()
         for p in model.parameters
         if p.name in model.free
@@ -40,7 +40,7 @@ def write_fit(fit: EmpiricalFit, version: str) -> str:
     said = list(dict.fromkeys(priors))
     num_failed, num_fits = len(fit.failures), len(fit.subjects) * len(fit.posteriors)
     sentences += [
-        f"The priors, with μ₀ in units of {fit.scale.actor_unit}, were {join_words(said)}.",
+        f"The priors, with μ₀ in {fit.scale.unit}, were {join_words(said)}.",
         describe_sampler(request.settings.as_dict(), "participant"),
         f"Estimates are posterior means with {request.interval:.0%} equal-tailed intervals.",
     ]
