@@ -7,9 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from designstudio.inference.convergence import (
     compute_ebfmi,
-    compute_ess,
-    compute_rhat,
-    compute_tail_ess,
+    compute_mixing,
     smooth_weights,
 )
 from designstudio.inference.settings import FitSettings
@@ -99,8 +97,9 @@ def check_chains(draws: Draws, stats: dict[str, np.ndarray] | None = None) -> Ch
     # A chain that never moves has no R-hat: that is as bad as can be.
     is_stuck = np.ptp(stacked, axis=-1).min(-1) == 0
     safe = np.where(is_stuck[:, :, None, None], np.random.default_rng(0).normal(size=stacked.shape[-2:]), stacked)
-    rhat = np.where(is_stuck, np.inf, compute_rhat(safe))
-    ess, ess_tail = (np.where(is_stuck, 1.0, compute(safe)).min(1) for compute in (compute_ess, compute_tail_ess))
+    mixing = compute_mixing(safe)
+    rhat = np.where(is_stuck, np.inf, mixing.rhat)
+    ess, ess_tail = (np.where(is_stuck, 1.0, counts).min(1) for counts in (mixing.ess, mixing.ess_tail))
     if stats is None:
         nothing = np.zeros(stacked[:, 0].shape, bool)
         unknown = np.full(nothing.shape, np.nan)

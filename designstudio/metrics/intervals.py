@@ -16,5 +16,6 @@ def compute_interval(
     draws: Float[np.ndarray, "*set draw"], probability: float = INTERVAL
 ) -> tuple[Float[np.ndarray, "*set"], Float[np.ndarray, "*set"]]:
     """Both ends of the equal-tailed interval of draws, which stand in the last axis."""
-    low, high = np.quantile(draws, [(1 - probability) / 2, (1 + probability) / 2], axis=-1)
+    # NumPy is several times faster at sorting than at finding quantiles among what is not sorted.
+    low, high = np.quantile(np.sort(draws, axis=-1), [(1 - probability) / 2, (1 + probability) / 2], axis=-1)
     return low, high

@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import special, stats
 
 from designstudio.errors import StudioError
-from designstudio.inference.diagnostics import compute_ess
+from designstudio.inference.convergence import compute_ess
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical import PoolingSettings, compute_shrinkage, pool_subjects
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior, choose_hyperprior, list_entries
