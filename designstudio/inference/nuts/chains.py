@@ -39,6 +39,8 @@ from designstudio.inference.settings import NutsSettings
 NUM_TURNS = 64
 # A loop over few chains is faster than one over all, if only few have something to do: one in so many, at least so many.
 LATE_SHARE, FEWEST_LATE = 8, 8
+# Few enough to go through that loop after each other: a few data sets that are sampled again do not take as long as all.
+NUM_TIMES_LATE = 2
 # Draws after which chains wait for each other: a few more turns for all, against more memory to go through.
 LONGEST_STRETCH = 250
 
@@ -190,13 +192,17 @@ def _make_draws(
     num_late = num_lanes // LATE_SHARE
     if num_late < FEWEST_LATE:
         return go_on_while(0, lanes, rows, around)
-    lanes, rows = go_on_while(num_late, lanes, rows, around)
-    late = jnp.argsort(around.is_done(lanes), stable=True)[:num_late]
-    picked, picked_rows = go_on_while(
-        0, jax.tree.map(lambda array: array[..., late], lanes), rows[..., late], around.pick(late)
-    )
-    lanes = jax.tree.map(lambda array, new: array.at[..., late].set(new), lanes, picked)
-    return lanes, rows.at[..., late].set(picked_rows)
+
+    def finish_some(state: tuple[Lanes, Array]) -> tuple[Lanes, Array]:
+        lanes, rows = state
+        late = jnp.argsort(around.is_done(lanes), stable=True)[:num_late]
+        picked = jax.tree.map(lambda array: array[..., late], lanes)
+        picked, picked_rows = go_on_while(0, picked, rows[..., late], around.pick(late))
+        lanes = jax.tree.map(lambda array, new: array.at[..., late].set(new), lanes, picked)
+        return lanes, rows.at[..., late].set(picked_rows)
+
+    state = go_on_while(NUM_TIMES_LATE * num_late, lanes, rows, around)
+    return jax.lax.while_loop(lambda state: jnp.any(~around.is_done(state[0])), finish_some, state)
 
 
 def _plan(settings: NutsSettings) -> tuple[int, _Stretch]:
