@@ -108,9 +108,14 @@ def run_nuts(
     settings: NutsSettings,
     *,
     is_wanted: np.ndarray | None = None,
+    needs_jumps: np.ndarray | None = None,
 ) -> ChainBatch:
-    """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw."""
-    return run_on_devices(_nuts_program(settings), model, is_wanted, observations, *importance, keys)
+    """NUTS on a batch, starting from importance sampling; arrays have axes dataset, chain, draw.
+
+    Where jumps are on ridges, data sets that need them jump, too.
+    """
+    needs_jumps = np.zeros(len(keys), bool) if needs_jumps is None else needs_jumps
+    return run_on_devices(_nuts_program(settings), model, is_wanted, observations, *importance, keys, needs_jumps)
 
 
 def compute_pointwise(
@@ -224,8 +229,10 @@ def _importance_program(settings: ImportanceSettings) -> Any:
 def _nuts_program(settings: NutsSettings) -> Any:
     def program(model: BehaviorModel, is_wanted: Array, *batch: Any) -> ChainBatch:
         def chunk(is_wanted: Array, *part: Any) -> ChainBatch:
-            observations, draws, proposal, start, keys = part
-            return sample_posteriors(model, observations, draws, proposal, start, keys, settings, is_wanted=is_wanted)
+            observations, draws, proposal, start, keys, needs_jumps = part
+            return sample_posteriors(
+                model, observations, draws, proposal, start, keys, settings, is_wanted=is_wanted, needs_jumps=needs_jumps
+            )
 
         return in_chunks(chunk, settings.chunk_size, is_wanted, (is_wanted, *batch))
 

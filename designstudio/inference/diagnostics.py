@@ -166,6 +166,11 @@ def _explain_chain(check: ChainCheck, i: int, has_jumps: bool, settings: FitSett
     return ""
 
 
+def find_breakdowns(check: ChainCheck, settings: FitSettings) -> Bool[np.ndarray, " dataset"]:
+    """Where trajectories diverge too often, or momenta do not explore the energy: longer chains do not mend that."""
+    return (check.num_divergent > settings.max_divergent * check.num_draws) | (check.ebfmi < settings.min_ebfmi)
+
+
 def resample(
     log_weight: Float[np.ndarray, "dataset block draw"], num_draws: int, rng: list[np.random.Generator]
 ) -> np.ndarray:

@@ -56,7 +56,8 @@ class NutsSettings:
             hundreds of others would wait for it.
         target_acceptance: mean acceptance probability to which step sizes are adapted; higher is more careful.
         first_step_size: in units of the posterior's standard deviations.
-        jumps: `never`, `always`, or on `ridges`: where importance sampling has found a direction that the data leave open.
+        jumps: `never`, `always`, or on `ridges`: where importance sampling has found a direction that the data leave open,
+            and where chains without jumps broke down, or were not good enough when they had gone on.
         min_open: from which share of its allowed range on a direction counts as open, measured by standard deviations.
         chunk_size: data sets that a device works on at once.
     """

@@ -20,6 +20,7 @@ from designstudio.inference.diagnostics import (
     check_weights,
     explain_chains,
     explain_weights,
+    find_breakdowns,
     resample,
     take_draws,
 )
@@ -42,10 +43,16 @@ STATS = {
 
 
 class _Chains(NamedTuple):
-    """Chains of a data set that were not good enough, and the proposal of their jumps: a later stage goes on from them."""
+    """Chains of a data set that were not good enough, from which a later stage goes on.
 
-    runs: list[ChainBatch]
+    Attributes:
+        run: their last. mixture: the proposal of their jumps.
+        needs_jumps: whether they have not jumped, and should from now on.
+    """
+
+    run: ChainBatch
     mixture: Mixture
+    needs_jumps: bool
 
 
 class _Part(NamedTuple):
@@ -127,18 +134,28 @@ class Stages:
         """NUTS on these data sets; returns those it could not fit.
 
         With repeats, chains are as many times as long, and thinned. Those of an earlier stage go on: once with what they
-        have made so far, later without its beginning, which may have been elsewhere. Chains that gave up begin anew, with a
-        proposal that learns for longer.
+        have made so far, later without its beginning, which may have been elsewhere. Those that need jumps, and have not
+        jumped so far, leave what they have made. Chains that gave up begin anew, with a proposal that learns for longer.
         """
-        has_chains = np.array([index in self._earlier for index in datasets], bool)
+        earlier = [self._earlier.get(index) for index in datasets]
+        has_chains = np.array([one is not None for one in earlier], bool)
+        needs_jumps = np.array([one is not None and one.needs_jumps for one in earlier], bool)
         failed: list[int] = []
-        for goes_on in (True, False):
-            for chosen, is_wanted in self._task.iterate_batches(datasets[has_chains == goes_on]):
-                failed += self._sample_chains(stage, chosen, is_wanted, num_repeats, goes_on=goes_on)
+        for goes_on, jumps in ((True, False), (True, True), (False, False)):
+            group = datasets[(has_chains == goes_on) & (needs_jumps == jumps)]
+            for chosen, is_wanted in self._task.iterate_batches(group):
+                failed += self._sample_chains(stage, chosen, is_wanted, num_repeats, goes_on=goes_on, needs_jumps=jumps)
         return np.sort(np.array(failed, int))
 
     def _sample_chains(
-        self, stage: str, chosen: np.ndarray, is_wanted: np.ndarray, num_repeats: int, *, goes_on: bool
+        self,
+        stage: str,
+        chosen: np.ndarray,
+        is_wanted: np.ndarray,
+        num_repeats: int,
+        *,
+        goes_on: bool,
+        needs_jumps: bool,
     ) -> list[int]:
         """The same for one batch."""
         observations, at = pick(self._task.sampled, chosen), chosen[is_wanted]
@@ -151,7 +168,7 @@ class Stages:
             num_new, mixture = num_repeats, start.proposal.mixture
         else:
             known = [self._earlier[index] for index in chosen]
-            runs = [_stack([one.runs[k] for one in known]) for k in range(len(known[0].runs))]
+            runs = [_stack([one.run for one in known])]
             num_new, mixture = max(num_repeats - 1, 1), _stack([one.mixture for one in known])
         for repeat in range(num_new):
             if runs:
@@ -160,8 +177,9 @@ class Stages:
                 fresh = self._run_importance(f"{stage}: jumps", repeat, observations, chosen, is_wanted, mixture)
                 start = fresh._replace(start=ChainStart(chains.whitening, chains.last))
             keys = self._task.make_keys(chosen, f"{stage}: chains, repeat {repeat}")
-            runs.append(run_nuts(self._task.model, observations, start, keys, self._nuts, is_wanted=is_wanted))
-        runs = runs[-num_repeats:]
+            model, must_jump = self._task.model, np.full(len(chosen), needs_jumps)
+            runs.append(run_nuts(model, observations, start, keys, self._nuts, is_wanted=is_wanted, needs_jumps=must_jump))
+        runs = runs[-(num_new if needs_jumps else num_repeats) :]
         values, stats, has_jumps = _join(runs, is_wanted)
         check = check_chains(values, stats)
         self._keep(at, values)
@@ -176,10 +194,13 @@ class Stages:
             for gave_up, reason in zip(has_given_up, explain_chains(check, has_jumps, self._task.settings), strict=True)
         ]
         failed = self._finish(chosen, is_wanted, stage, self._task.make_generators(at, stage), reasons)
-        for index, place, gave_up in zip(at, np.flatnonzero(is_wanted), has_given_up, strict=True):
+        # Longer chains mend what was chance, once; where trajectories break down, or twice was not enough, jumps are needed.
+        lacks_jumps = ~has_jumps & (find_breakdowns(check, self._task.settings) | (len(runs) > 1))
+        lacks_jumps &= self._nuts.jumps == "ridges"
+        for index, place, gave_up, lacks in zip(at, np.flatnonzero(is_wanted), has_given_up, lacks_jumps, strict=True):
             self._earlier.pop(index, None)
             if index in failed and not gave_up:
-                self._earlier[index] = _Chains([_take(run, place) for run in runs], _take(mixture, place))
+                self._earlier[index] = _Chains(_take(runs[-1], place), _take(mixture, place), bool(lacks))
         return failed
 
     def _learn(

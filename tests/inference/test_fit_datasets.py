@@ -109,15 +109,17 @@ def test_nuts_and_importance_sampling_agree_even_where_walls_cut_a_confounded_po
         assert float((b.std(("chain", "draw")) / sd).mean()) == pytest.approx(1.0, abs=0.02)
 
 
-def test_chains_that_are_not_good_enough_go_on_from_where_they_are(monkeypatch):
+def fit_in_vain(monkeypatch, change):
+    """A fit that is never good enough, and all runs of its chains, each changed before anybody sees it."""
     # In the shapes of the test above, so that nothing is compiled for it.
     model = BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=("sigma",))
     people, trials = simulate(model, 3, 90)
     runs = []
 
-    def record(model, observations, start, keys, settings, *, is_wanted):
-        found = run_nuts(model, observations, start, keys, settings, is_wanted=is_wanted)
-        runs.append((start.start, found, is_wanted))
+    def record(model, observations, start, keys, settings, *, is_wanted, needs_jumps):
+        found = run_nuts(model, observations, start, keys, settings, is_wanted=is_wanted, needs_jumps=needs_jumps)
+        found = change(found, len(runs))
+        runs.append((start.start, found, is_wanted, needs_jumps))
         return found
 
     monkeypatch.setattr("designstudio.inference.stages.run_nuts", record)
@@ -126,14 +128,35 @@ def test_chains_that_are_not_good_enough_go_on_from_where_they_are(monkeypatch):
     assert not posterior["diagnostics"]["is_good"].values.any()
     # Once; as long again; and three times more.
     assert len(runs) == 5
-    for (_, before, is_wanted), (start, _, _) in itertools.pairwise(runs):
+    return posterior, runs
+
+
+def check_kept(posterior, runs):
+    """The posterior has so many-th draws of so many runs, in whatever order devices have the data sets."""
+    kept = [np.asarray(found.values["beta"])[is_wanted] for _, found, is_wanted, _ in runs]
+    kept = np.concatenate(kept, axis=2)[:, :, :: len(runs)]
+    assert sorted(kept[:, 0, 0]) == sorted(posterior["posterior"]["beta"].values[:, 0, 0])
+    assert sorted(kept[:, 0, -1]) == sorted(posterior["posterior"]["beta"].values[:, 0, -1])
+
+
+def test_chains_that_are_not_good_enough_go_on_from_where_they_are(monkeypatch):
+    posterior, runs = fit_in_vain(monkeypatch, lambda found, _: found)
+    for (_, before, is_wanted, _), (start, *_) in itertools.pairwise(runs):
         np.testing.assert_array_equal(np.asarray(start.y)[is_wanted], np.asarray(before.chains.last)[is_wanted])
         for given, known in zip(start.whitening, before.chains.whitening, strict=True):
             np.testing.assert_array_equal(np.asarray(given)[is_wanted], np.asarray(known)[is_wanted])
-    # Every fourth draw of the last four runs, in whatever order devices have the data sets.
-    kept = [np.asarray(found.values["beta"])[is_wanted] for _, found, is_wanted in runs[1:]]
-    kept = np.concatenate(kept, axis=2)[:, :, ::4]
-    assert sorted(kept[:, 0, 0]) == sorted(posterior["posterior"]["beta"].values[:, 0, 0])
+    assert not any(needs_jumps.any() for *_, needs_jumps in runs)
+    check_kept(posterior, runs[1:])
+
+
+def test_chains_that_did_not_jump_do_when_going_on_was_not_enough_and_only_that_is_kept(monkeypatch):
+    def deny_jumps(found, number):
+        return found._replace(has_jumps=np.zeros(len(found.has_jumps), bool)) if number < 2 else found
+
+    posterior, runs = fit_in_vain(monkeypatch, deny_jumps)
+    assert [needs_jumps.any() for *_, needs_jumps in runs] == [False, False, True, True, True]
+    assert posterior["diagnostics"]["has_jumps"].values.all()
+    check_kept(posterior, runs[2:])
 
 
 def test_draws_of_the_fast_rule_are_brought_to_the_careful_one():

@@ -54,6 +54,7 @@ def sample_posteriors(
     settings: NutsSettings,
     *,
     is_wanted: Bool[Array, " dataset"],
+    needs_jumps: Bool[Array, " dataset"],
 ) -> ChainBatch:
     """Sample the posteriors of some data sets.
 
@@ -65,11 +66,12 @@ def sample_posteriors(
         keys: one for each data set.
         settings: how long and how carefully.
         is_wanted: data sets that need a meaningful result.
+        needs_jumps: those that jump although no direction stays open, unless the settings say that none does.
     """
     chain_keys = jax.vmap(lambda key: jax.random.split(key, draws.log_weight.shape[1]))(keys)
     has_jumps = {
         "never": jnp.zeros(len(keys), bool),
-        "ridges": jax.vmap(_is_ridge, in_axes=(0, 0, None))(draws, proposal, settings.min_open),
+        "ridges": needs_jumps | jax.vmap(_is_ridge, in_axes=(0, 0, None))(draws, proposal, settings.min_open),
         "always": jnp.ones(len(keys), bool),
     }[settings.jumps]
     jumps = None if settings.jumps == "never" else _make_jumps(draws, has_jumps, settings.num_draws)

@@ -62,7 +62,10 @@ def _describe_nuts(settings: Mapping[str, Any], draws: str) -> str:
         return f"a Metropolis-Hastings sampler of one leapfrog step between independence proposals ({draws})"
     jumps = {
         "never": "without jumps",
-        "ridges": "followed by jumps, accepted or rejected proposals of importance sampling, where a direction stayed open",
+        "ridges": (
+            "followed by jumps, accepted or rejected proposals of importance sampling, where a direction stayed open or "
+            "chains without jumps were not good enough"
+        ),
         "always": "each followed by a jump, an accepted or rejected proposal of importance sampling",
     }[settings["jumps"]]
     return (
