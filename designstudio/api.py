@@ -62,8 +62,9 @@ def evaluate(
 def power(
     study: "Study | AnyPath",
     along: str = "trials",
-    values: Sequence[float] = (30, 60, 120, 240),
+    values: Sequence[float] | None = None,
     *,
+    target: float | None = None,
     participants: Sequence[int] | None = None,
     design: str | None = None,
     fidelity: str | None = None,
@@ -77,7 +78,8 @@ def power(
     Args:
         study: the study, or its file; it needs goals.
         along: `trials`, `participants`, a level such as `sigma[1]`, or a field of the stimuli such as `stimuli.high`.
-        values: of that variable.
+        values: of that variable; by default 30, 60, 120 and 240. With a target, the fewest and the most that are tried.
+        target: power for which the fewest participants are looked for; `along` is `participants` then.
         participants: numbers of participants, for power over participants and trials.
         design: name of the design that is varied; by default the study's first.
         fidelity: by default the study's.
@@ -98,6 +100,7 @@ def power(
         num_datasets=num_datasets,
         seed=seed,
         folder=_as_path(folder),
+        target=target,
     )
     return run_power(request, progress=progress)
 

@@ -24,7 +24,12 @@ def power(
     along: Annotated[
         str, typer.Option(help="trials, participants, a level such as 'sigma[1]', or stimuli.high.")
     ] = "trials",
-    values: Annotated[str, typer.Option(help="Its values.")] = "30,60,120,240",
+    values: Annotated[
+        str | None, typer.Option(help="Its values; default: 30,60,120,240. With --target: the fewest and the most to try.")
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(help="With --along participants: find how many reach this power, such as --target 0.8.")
+    ] = None,
     participants: Annotated[
         str | None, typer.Option(help="Also along participants, such as 10,20,40: power over participants and trials.")
     ] = None,
@@ -37,11 +42,11 @@ def power(
     cost_file: CostFileOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show the chance to reach each goal of a study along a variable of its design.
+    """Show the chance to reach each goal of a study along a variable of its design, or find how many participants it needs.
 
     Example: designstudio power study.toml --design two-levels --along trials --values 30,60,120
     """
-    from designstudio.runs.power import PowerRequest, describe_power, run_power  # noqa: PLC0415  (keeps `--help` fast)
+    from designstudio.runs.power import PowerRequest, describe_power, find_target, run_power  # noqa: PLC0415  (keeps `--help` fast)
 
     check_file(json)
     is_figure = out is not None and out.suffix in FIGURES
@@ -49,26 +54,29 @@ def power(
     request = PowerRequest(
         study,
         along,
-        _parse(values, "--values"),
+        None if values is None else _parse(values, "--values"),
         None if participants is None else _parse(participants, "--participants"),
         design,
         fidelity,
         datasets,
         folder=None if is_figure else out,
         cost_file=cost_file,
+        target=target,
     )
     with show_progress("Computing power") as progress:
         result = run_power(request, progress=progress, notify=note)
     for goal in result.points["goal"].values:
         Console().print(_as_table(result.points.sel(goal=goal), str(goal), result.design.name))
     described = describe_power(result)
+    for answer in result.answers:
+        Console().print(str(answer), markup=False, highlight=False)
     for sentence in described["warnings"]:
         Console().print(f"• {sentence}", markup=False, highlight=False)
     if out is not None and is_figure:
         from designstudio.viz.figures import save_figure  # noqa: PLC0415  (imports the plotting stack)
         from designstudio.viz.power import draw_power  # noqa: PLC0415
 
-        save_figure(draw_power(result.points), out)
+        save_figure(draw_power(result.points, **find_target(result)), out)
         typer.echo(f"Wrote {out}.")
     print_files(request.folder)
     write_json(json, described)

@@ -19,6 +19,8 @@ from designstudio.core.presentation import AbstractResult, Overview
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.find_size import SizeAnswer
+from designstudio.evaluate.group_goals import score_group_goals
 from designstudio.evaluate.limits import check_designs
 from designstudio.evaluate.power_words import format_power, warn_along
 from designstudio.metrics.monte_carlo import Score
@@ -32,6 +34,7 @@ from designstudio.study.goals import GROUPS_DIFFER
 if TYPE_CHECKING:
     import pandas as pd
 
+PARTICIPANTS = "participants"
 STIMULUS_FIELDS = ("low", "high", "num_values")
 NUMBERS = ("value", "mcse", "when_absent", "when_absent_mcse")
 # Fits that these numbers leave out; runs of older versions have not counted them.
@@ -50,11 +53,13 @@ class PowerCurves(AbstractResult):
         study: the question, with its fidelity and number of data sets.
         design: which was varied.
         points: power over goal and variables, with and without the effect.
+        answers: how many participants each goal needs, if a target was asked for.
     """
 
     study: Study
     design: Design
     points: xr.Dataset
+    answers: tuple[SizeAnswer, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -69,20 +74,28 @@ class PowerCurves(AbstractResult):
         study = self.study
         return Overview(
             title=study.title or "Power",
-            facts=f"Chance to reach each goal with {self.design.name}; {study.num_datasets} data sets a point, fidelity "
-            f"{study.fidelity}, seed {study.seed}. ± is the Monte Carlo error; in brackets with the effect absent.",
+            facts=f"Chance to reach each goal with {self.design.name}; {self._count()}, fidelity {study.fidelity}, seed "
+            f"{study.seed}. ± is the Monte Carlo error; in brackets with the effect absent.",
             columns=(", ".join(self.variables), *goals),
             rows=tuple(
                 (", ".join(f"{value:g}" for value in place.values()), *(self._format(goal, place) for goal in goals))
                 for place in places
             ),
-            notes=tuple(warn_of_curves(self.points)),
+            notes=(*map(str, self.answers), *warn_of_curves(self.points)),
             hint="All numbers: .to_frame(). Curve, or contours over participants and trials: .plot(). Arrays: .points.",
         )
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a goal and point: see `frame_points`."""
         return frame_points(self.points)
+
+    def _count(self) -> str:
+        """What was simulated at each point."""
+        if not self.answers:
+            is_of_studies = all(goal.is_of_studies for goal in self.study.goals)
+            num, unit = (self.study.num_studies, "studies") if is_of_studies else (self.study.num_datasets, "data sets")
+            return f"{num} simulated {unit} a point" if is_of_studies else f"{num} {unit} a point"
+        return f"{self.answers[0].num_studies} simulated studies, the smaller of which are the first people of larger ones"
 
     def _format(self, goal: str, place: dict[str, float]) -> str:
         return format_power(read_power(self.points.sel({"goal": goal, **place})))
@@ -252,6 +265,8 @@ def trace_power(
         raise StudioError("The study has no goals, so there is no power to compute: add [[goals]] to it.")
     check_values(variable, values)
     designs = [vary_design(design, variable, value) for value in values]
+    if variable == PARTICIPANTS and all(goal.is_of_studies for goal in study.goals):
+        return _trace_studies(study, design, [d.num_participants for d in designs], fidelity, cache, progress)
     check_designs(study, designs, fidelity=fidelity, num_datasets=num_datasets)
     fewest = min(varied.num_participants for varied in designs)
     for goal in study.goals:
@@ -268,6 +283,26 @@ def trace_power(
     ]  # fmt: skip
     described = [{goal: score.as_dict() for goal, score in power.items()} for power in powers]
     return name_units(tabulate_power(list(powers[0]), {variable: values}, described), study)
+
+
+def _trace_studies(
+    study: Study,
+    design: Design,
+    sizes: list[int],
+    fidelity: str | None,
+    cache: BlockCache | None,
+    progress: ProgressCallback | None,
+) -> xr.Dataset:
+    """The same for whole studies of several sizes, of which the largest are simulated."""
+    cache = BlockCache.default() if cache is None else cache
+    powers = score_group_goals(study.replace(fidelity=fidelity), design, sizes=sizes, cache=cache, progress=progress)
+    return tabulate_sizes({size: powers[size] for size in sizes})
+
+
+def tabulate_sizes(powers: Mapping[int, Mapping[str, PowerScore]]) -> xr.Dataset:
+    """Power over (goal, participants)."""
+    described = [{goal: score.as_dict() for goal, score in power.items()} for power in powers.values()]
+    return tabulate_power(list(described[0]), {PARTICIPANTS: list(powers)}, described)
 
 
 def map_power(

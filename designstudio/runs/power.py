@@ -14,16 +14,19 @@ from designstudio.core.run_record import AGAIN, STUDY
 from designstudio.errors import StudioError
 from designstudio.evaluate.curves import (
     NUMBERS,
+    PARTICIPANTS,
     WORDS,
     PowerCurves,
     check_values,
     frame_points,
     map_power,
     read_power,
+    tabulate_sizes,
     trace_power,
     vary_design,
     warn_of_curves,
 )
+from designstudio.evaluate.find_size import FEWEST, MOST, find_sizes
 from designstudio.evaluate.goals import bound_power
 from designstudio.runs.evaluate import announce_edges_along, announce_time
 from designstudio.runs.folder import (
@@ -37,8 +40,10 @@ from designstudio.runs.folder import (
 )
 from designstudio.runs.jobs.job import POWER
 from designstudio.study import Study
+from designstudio.study.design import Design
 
 TRIALS = "trials"
+VALUES = (30, 60, 120, 240)
 CURVES, TABLE = "power.nc", "power.csv"
 
 
@@ -49,7 +54,7 @@ class PowerRequest:
     Attributes:
         study: the question, with goals, or its file.
         along: `trials`, `participants`, a level such as `sigma[1]`, or a field of the stimuli such as `stimuli.high`.
-        values: of that variable.
+        values: of that variable; by default 30, 60, 120 and 240. With a target, the fewest and the most that are tried.
         participants: numbers of participants, for power over participants and trials; `along` is `trials` then.
         design: name of the design to vary; by default the study's first.
         fidelity: in place of the study's.
@@ -57,11 +62,13 @@ class PowerRequest:
         seed: of everything random, in place of the study's.
         folder: where curves and figure are written; nowhere if None.
         cost_file: a user's file of costs, which is executed.
+        target: power for which the fewest participants are looked for, by goals of whole studies; `along` is
+            `participants` then.
     """
 
     study: Study | Path | str
     along: str = TRIALS
-    values: Sequence[float] = (30, 60, 120, 240)
+    values: Sequence[float] | None = None
     participants: Sequence[float] | None = None
     design: str | None = None
     fidelity: str | None = None
@@ -69,6 +76,7 @@ class PowerRequest:
     seed: int | None = None
     folder: Path | None = None
     cost_file: Path | None = None
+    target: float | None = None
 
 
 def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None, notify: Notify = ignore) -> PowerCurves:
@@ -85,26 +93,54 @@ def run_power(request: PowerRequest, *, progress: ProgressCallback | None = None
     study = study.replace(fidelity=request.fidelity, num_datasets=request.num_datasets, seed=request.seed)
     check_same_study(request.folder, POWER, study)
     design = study.choose_design(request.design)
-    check_values(request.along, request.values)
-    # More participants need no more simulations.
-    designs = [vary_design(design, request.along, value) for value in request.values]
-    announce_time(study, designs, notify)
-    announce_edges_along(study, {f"{request.along} {v:g}": d for v, d in zip(request.values, designs, strict=True)}, notify)
-    report_stage(progress, "compiling")
-    if request.participants is None:
-        points = trace_power(study, design, request.along, list(request.values), progress=progress)
-    else:
-        if request.along != TRIALS:
-            raise StudioError(f"--participants goes with --along trials, but --along {request.along} was given.")
-        trials, participants = (
-            _as_counts(name, values) for name, values in ((TRIALS, request.values), ("participants", request.participants))
+    if request.target is None:
+        result = PowerCurves(
+            study, design, _trace(study, design, request, progress, notify).assign_attrs(design=design.name)
         )
-        points = map_power(study, design, trials=trials, participants=participants, progress=progress)
-    result = PowerCurves(study, design, points.assign_attrs(design=design.name))
+    else:
+        result = _find_sizes(study, design, request, request.target, progress)
     if request.folder is not None:
         report_stage(progress, "drawing figures")
         _write_power(result, request, request.folder)
     return result
+
+
+def _trace(
+    study: Study, design: Design, request: PowerRequest, progress: ProgressCallback | None, notify: Notify
+) -> xr.Dataset:
+    """Power along one variable or two."""
+    values = request.values or VALUES
+    check_values(request.along, values)
+    # More participants need no more simulations.
+    designs = [vary_design(design, request.along, value) for value in values]
+    announce_time(study, designs, notify)
+    announce_edges_along(study, {f"{request.along} {v:g}": d for v, d in zip(values, designs, strict=True)}, notify)
+    report_stage(progress, "compiling")
+    if request.participants is None:
+        return trace_power(study, design, request.along, list(values), progress=progress)
+    if request.along != TRIALS:
+        raise StudioError(f"--participants goes with --along trials, but --along {request.along} was given.")
+    trials, participants = (
+        _as_counts(name, given) for name, given in ((TRIALS, values), (PARTICIPANTS, request.participants))
+    )
+    return map_power(study, design, trials=trials, participants=participants, progress=progress)
+
+
+def _find_sizes(
+    study: Study, design: Design, request: PowerRequest, target: float, progress: ProgressCallback | None
+) -> PowerCurves:
+    """The fewest participants that reach a target."""
+    if request.along != PARTICIPANTS:
+        raise StudioError(f"--target goes with --along participants, but --along {request.along} was given.")
+    if request.participants is not None:
+        raise StudioError("--target takes no --participants: --values 10,80 says between what they are looked for.")
+    if request.num_datasets is not None:
+        raise StudioError("--target takes no --datasets: studies are simulated until the answer is precise.")
+    tried = _as_counts(PARTICIPANTS, request.values or (FEWEST, MOST))
+    report_stage(progress, "compiling")
+    found = find_sizes(study, design, target, fewest=min(tried), most=max(tried), progress=progress)
+    points = tabulate_sizes(found.powers).assign_attrs(design=design.name, target=target)
+    return PowerCurves(study, design, points, found.answers)
 
 
 def load_points(folder: Path) -> xr.Dataset:
@@ -131,7 +167,8 @@ def describe_power(result: PowerCurves) -> dict[str, Any]:
     }
     rows = [_describe_point(points, row) for row in frame_points(points).to_dict("records")]
     unit = result.study.describe_unit()
-    return {"design": result.design.name, **unit, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
+    described = {"design": result.design.name, **unit, "goals": goals, "points": rows, "warnings": warn_of_curves(points)}
+    return {**described, "answers": [answer.as_dict() for answer in result.answers]} if result.answers else described
 
 
 def _describe_point(points: xr.Dataset, row: dict[str, Any]) -> dict[str, Any]:
@@ -152,11 +189,22 @@ def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> No
         result.points.to_netcdf(part, engine="h5netcdf")
     with replace_file(folder / TABLE) as part:
         result.to_frame().to_csv(part, index=False)
-    names = ["result.json", CURVES, TABLE, *write_figures({"power": draw_power(result.points)}, folder)]
+    names = [
+        "result.json",
+        CURVES,
+        TABLE,
+        *write_figures({"power": draw_power(result.points, **find_target(result))}, folder),
+    ]
     command = ["designstudio", "power", STUDY, "--design", result.design.name, "--along", request.along]
-    command += ["--values", _join(request.values)]
+    command += [] if request.target is None else ["--target", f"{request.target:.12g}"]
+    command += [] if request.values is None and request.target is not None else ["--values", _join(request.values or VALUES)]
     command += [] if request.participants is None else ["--participants", _join(request.participants)]
     keep_run(folder, [*command, "--out", AGAIN], study=result.study, cost_file=request.cost_file, files=names)
+
+
+def find_target(result: PowerCurves) -> dict[str, float]:
+    """Of the line in a figure, if a target was asked for."""
+    return {"target": result.answers[0].target} if result.answers else {}
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,7 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.packing import FixedValue
 
 # Draws of each separate fit, particles made from them that know the group, and kernels that are made of these.
-NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 200
+NUM_FITTED, NUM_FOCUSED, NUM_KEPT = 2000, 2000, 300
 # Of expectation-maximisation, before and after particles know the group.
 NUM_STEPS = 25
 # Particles reach farther than the group: it is uncertain, too. Kernels have a size, and reach beyond their places anyway.
