@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import UNDEFINED, Score
 
 NUM_STEPS, NUM_RESAMPLES = 30, 400
 # A prior worth two decisions, so that curves exist where all studies decide alike.
@@ -41,9 +41,9 @@ class Crossing(NamedTuple):
     """Where a curve of power reaches a target.
 
     Attributes:
-        size: how many participants that takes; infinite if the curve does not rise.
+        size: how many participants that takes; infinite if the curve does not rise, or if nothing was decided.
         low, high: interval of the size.
-        power: at a size, rounded up; the curve's, with its error.
+        power: at a size, rounded up; the curve's, with its error. Undefined if nothing was decided.
     """
 
     size: float
@@ -62,6 +62,8 @@ def find_crossing(decided: list[Decided], target: float, interval: float, *, mos
         most: the largest size of interest; power is given there if the target lies beyond.
         seed: of resampling.
     """
+    if not decided:
+        return Crossing(np.inf, 0.0, np.inf, UNDEFINED)
     size = most
     # First the curve through everything, then through what is near.
     for _ in range(3):

@@ -45,6 +45,8 @@ SPARE, FARTHEST = 1.15, 2.6
 SURELY = 3.0
 # Sizes in each round.
 NUM_SIZES = 4
+# Studies without a decision that need no words.
+FEW_UNDECIDED = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +61,8 @@ class SizeAnswer:
         when_absent: the false-positive rate at the nearest size that was simulated; None if there is none.
         most: participants that were tried at most. is_fewest: whether the fewest that were tried are enough.
         is_precise: whether the error of the power is as small as was asked for.
+        undecided: share of the studies there that could not decide, because fits or the analysis of a group failed; power
+            is that of the others.
         num_studies: simulated studies.
         num_people: all participants that were simulated, with the effect and without.
         about: the rest of the sentence: trials, and in which groups.
@@ -74,6 +78,7 @@ class SizeAnswer:
     most: int
     is_fewest: bool
     is_precise: bool
+    undecided: float
     num_studies: int
     num_people: int
     about: str
@@ -88,7 +93,11 @@ class SizeAnswer:
         return {**numbers, "sentence": str(self)}
 
     def __str__(self) -> str:
+        if self.undecided == 1:
+            return f"{self.goal}: no answer: none of {self.num_studies} simulated studies could decide, because fits failed."
         absent = "" if self.when_absent is None else f"; without the effect {self.when_absent.chance_in_words}"
+        if self.undecided > FEW_UNDECIDED:
+            absent += f"; {format_percent(self.undecided)} of the studies could not decide, and are left out"
         if self.size is None:
             return (
                 f"{self.goal}: {format_percent(self.target)} needs more than {self.most} {self.about}, where power is "
@@ -198,7 +207,7 @@ def find_sizes(
     powers = {size: score_questions(study, design, questions, gathered.join(size), size) for size in sorted(gathered.parts)}
     about = _describe_people(study, design, questions)
     answers = tuple(
-        _answer(label, crossing, target, powers, fewest, max(powers), num_studies, num_people, about)
+        _answer(label, crossing, target, powers, fewest, num_studies, num_people, about)
         for label, crossing in crossings.items()
     )
     counter.report(counter.num_total or 0, "done")
@@ -263,6 +272,9 @@ def _list_decided(
 
 def _is_settled(crossing: Crossing, target: float, fewest: int, most: int, top: int) -> bool:
     """Whether more studies would change nothing that is said."""
+    if math.isnan(crossing.power.value):
+        # Where none of so many could decide, more of them would not either.
+        return True
     if crossing.size > most:
         return top == most and crossing.power.value + SURELY * crossing.power.mcse < target
     is_covered = crossing.size <= top
@@ -276,11 +288,11 @@ def _answer(
     target: float,
     powers: dict[int, dict[str, PowerScore]],
     fewest: int,
-    most: int,
     num_studies: int,
     num_people: int,
     about: str,
 ) -> SizeAnswer:
+    most = max(powers)
     is_fewest = crossing.size <= fewest
     size = None if crossing.size > most else fewest if is_fewest else math.ceil(crossing.size - 1e-9)
     known = [step for step in powers if label in powers[step]]
@@ -298,6 +310,7 @@ def _answer(
         most,
         is_fewest,
         crossing.power.mcse <= PRECISION,
+        scored.num_failed / scored.num_studies,
         num_studies,
         num_people,
         about,

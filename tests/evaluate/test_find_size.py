@@ -3,10 +3,12 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
+from designstudio.evaluate import find_size
 from designstudio.evaluate.curves import trace_power
 from designstudio.evaluate.find_size import find_sizes
 from designstudio.evaluate.group_goals import score_group_goals
@@ -66,6 +68,31 @@ def test_what_cannot_be_found_says_so(study):
     assert "80% needs more than 12 people a group at 90 trials, where power is " in str(answer)
     lonely = dataclasses.replace(answer, size=4, is_fewest=True, power=Score(0.9, 0.05))
     assert "4 people a group at 90 trials are enough: power is 90% (± 5%) there" in str(lonely)
+
+
+def test_studies_that_cannot_decide_give_no_answer(study, monkeypatch):
+    simulate = find_size.simulate_questions
+
+    def fail(*arguments, **options):
+        """Every fit fails."""
+        found = simulate(*arguments, **options)
+        return {
+            key: {
+                size: {
+                    name: dataclasses.replace(sample, mean=np.full_like(sample.mean, np.nan)) for name, sample in of.items()
+                }
+                for size, of in samples.items()
+            }
+            for key, samples in found.items()
+        }
+
+    monkeypatch.setattr(find_size, "simulate_questions", fail)
+    (answer,) = find_sizes(study, DESIGN, 0.8, most=12, cache=BlockCache(None)).answers
+    assert str(answer) == f"{GOAL.label}: no answer: none of 10 simulated studies could decide, because fits failed."
+    assert answer.as_dict()["size"] is None
+    json.dumps(answer.as_dict(), allow_nan=False)
+    some = dataclasses.replace(answer, undecided=0.2, power=Score(0.5, 0.1))
+    assert "20% of the studies could not decide, and are left out" in str(some)
 
 
 def test_a_run_keeps_answer_points_and_figure(study, tmp_path, quick_pictures):
