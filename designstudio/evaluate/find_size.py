@@ -17,17 +17,9 @@ from designstudio.core.numbers import format_percent
 from designstudio.core.progress import Counter, ProgressCallback
 from designstudio.errors import StudioError
 from designstudio.evaluate.curve_fit import Crossing, Decided, find_crossing
-from designstudio.evaluate.group_goals import (
-    Found,
-    Question,
-    count_groups,
-    decide,
-    find_margin,
-    list_questions,
-    score_questions,
-    simulate_questions,
-    split_question,
-)
+from designstudio.evaluate.group_decisions import decide
+from designstudio.evaluate.group_goals import count_groups, score_questions, simulate_questions
+from designstudio.evaluate.group_questions import Found, Question, find_margin, list_questions, split_question
 from designstudio.evaluate.group_studies import BLOCK, Sample
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.power import PowerScore

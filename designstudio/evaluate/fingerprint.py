@@ -37,6 +37,7 @@ WITHOUT_EFFECT = (
             "evaluate_study",
             "goals",
             "group_goals",
+            "group_decisions",
             "power_words",
             "curves",
             "preview",

@@ -9,13 +9,8 @@ from scipy import stats
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
 from designstudio.evaluate.goals import score_goals
-from designstudio.evaluate.group_goals import (
-    Decisions,
-    decide_by_interval,
-    decide_by_t_test,
-    score_errors,
-    score_group_goals,
-)
+from designstudio.evaluate.group_decisions import Decisions, decide_by_interval, decide_by_t_test, score_errors
+from designstudio.evaluate.group_goals import score_group_goals
 from designstudio.evaluate.group_studies import Sample, find_members, prepare_group, simulate_group
 from designstudio.evaluate.power_words import warn_of_power
 from designstudio.lab.record import make_record

@@ -1,0 +1,97 @@
+"""What simulated studies decide: an interval of an effect that stays away from no effect, or does not.
+
+The interval is that of the middle of the groups in the hierarchical analysis, or that of a t test on posterior means
+(Welch's, or of one sample). What a decision says of the effect when it is made is scored, too: how often its sign is wrong
+(type S), and how many times it is too large (type M).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy import stats
+
+from designstudio.evaluate.group_studies import Sample
+from designstudio.metrics.monte_carlo import Score, score_share
+from designstudio.metrics.power import ALPHA
+from designstudio.study import Goal, Study
+from designstudio.study.groups import HIERARCHICAL
+
+# Effects smaller than this, relative to the values, are none.
+NO_EFFECT = 1e-9
+
+
+class Decisions(NamedTuple):
+    """What simulated studies decide.
+
+    Attributes:
+        estimate: of the effect; NaN where no decision could be made.
+        low, high: interval of the effect.
+    """
+
+    estimate: Float[np.ndarray, " study"]
+    low: Float[np.ndarray, " study"]
+    high: Float[np.ndarray, " study"]
+
+    @property
+    def is_made(self) -> Bool[np.ndarray, " study"]:
+        """Whether a study could decide."""
+        return np.isfinite(self.low) & np.isfinite(self.high)
+
+    def find_effect(self, margin: float) -> Bool[np.ndarray, " study"]:
+        """Whether a study decides for an effect beyond a margin."""
+        return (self.low > margin) | (self.high < -margin)
+
+
+def decide(study: Study, goal: Goal, samples: list[Sample], value: float) -> Decisions:
+    """What studies decide about a goal, by its kind of decision."""
+    if goal.decision == HIERARCHICAL:
+        return decide_by_interval(samples, value, study.interval)
+    return decide_by_t_test(samples, value)
+
+
+def decide_by_interval(samples: list[Sample], value: float, interval: float) -> Decisions:
+    """By the middle of a group minus a value, or of the second group minus the first."""
+    draws = samples[-1].middle - (samples[0].middle if len(samples) > 1 else value)
+    is_good = np.all([sample.is_good for sample in samples], axis=0)
+    low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=1)
+    return Decisions(*(np.where(is_good, found, np.nan) for found in (draws.mean(axis=1), low, high)))
+
+
+def decide_by_t_test(samples: list[Sample], value: float) -> Decisions:
+    """By posterior means: Welch's test of two groups, or a test of one group against a value."""
+    means, variances, counts = [], [], []
+    for sample in samples:
+        is_there = np.isfinite(sample.mean)
+        counts.append(is_there.sum(axis=1))
+        with np.errstate(all="ignore"):
+            mean = np.where(is_there, sample.mean, 0.0).sum(axis=1) / counts[-1]
+            squares = np.where(is_there, (sample.mean - mean[:, None]) ** 2, 0.0).sum(axis=1)
+            means.append(mean)
+            variances.append(squares / (counts[-1] - 1) / counts[-1])
+    estimate = means[-1] - (means[0] if len(samples) > 1 else value)
+    with np.errstate(all="ignore"):
+        squared = np.sum(variances, axis=0)
+        freedom = squared**2 / np.sum([v**2 / (n - 1) for v, n in zip(variances, counts, strict=True)], axis=0)
+        reach = stats.t.ppf(1 - ALPHA / 2, freedom) * np.sqrt(squared)
+    return Decisions(estimate, estimate - reach, estimate + reach)
+
+
+def find_effect(goal: Goal, samples: list[Sample], value: float) -> float:
+    """The true effect: of median people, as the hierarchical analysis sees it, or of means."""
+    centre = np.nanmedian if goal.decision == HIERARCHICAL else np.nanmean
+    if any(np.isnan(sample.truth).all() for sample in samples):
+        return float("nan")
+    middles = [float(centre(sample.truth)) for sample in samples]
+    effect = middles[-1] - (middles[0] if len(middles) > 1 else value)
+    return 0.0 if abs(effect) < NO_EFFECT * max(map(abs, middles)) else effect
+
+
+def score_errors(decisions: Decisions, margin: float, effect: float) -> tuple[Score | None, Score | None]:
+    """Of studies that decide for an effect: the share with the wrong sign, and how many times too large they find it."""
+    found = decisions.estimate[decisions.find_effect(margin) & decisions.is_made]
+    if not len(found) or not abs(effect) > 0:
+        return None, None
+    exaggeration = np.abs(found) / abs(effect)
+    error = float(exaggeration.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
+    return score_share(np.sign(found) != np.sign(effect)), Score(float(exaggeration.mean()), error)

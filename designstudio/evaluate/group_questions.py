@@ -1,0 +1,170 @@
+"""Goals of whole studies as questions: who takes part, and who would if there were no effect."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from designstudio.errors import StudioError
+from designstudio.evaluate.goals import label_goal, resolve_exclusion
+from designstudio.evaluate.group_studies import Members, Sample, Samples, find_members
+from designstudio.inference.scales import Scale
+from designstudio.metrics.power import ALPHA
+from designstudio.study import Goal, Group, Study
+from designstudio.study.design import Design
+from designstudio.study.goals import GROUPS_DIFFER
+from designstudio.study.groups import FEWEST_MEMBERS, HIERARCHICAL
+
+
+class Question(NamedTuple):
+    """A goal of whole studies, and whom it is about.
+
+    Attributes:
+        goal: what is decided.
+        present: the groups with the goal's effect. absent: the same without, if it can be taken away.
+        words: how it was, or why it cannot be.
+    """
+
+    goal: Goal
+    present: list[Members]
+    absent: list[Members] | None
+    words: str
+
+
+# What groups found, at each size, by what tells the groups apart.
+Found = dict[tuple, Samples]
+
+
+def list_questions(study: Study, design: Design, sizes: Sequence[int]) -> list[Question]:
+    """The goals of whole studies, with their groups.
+
+    Raises:
+        StudioError: if a group would have too few participants.
+    """
+    smallest = dataclasses.replace(design, num_participants=min(sizes))
+    return [_ask(study, smallest, goal) for goal in study.goals if goal.is_of_studies]
+
+
+class Part(NamedTuple):
+    """A goal about one number of each person: one condition's, where conditions have their own.
+
+    Attributes:
+        goal, words: of the question.
+        label: of the goal.
+        present, absent: what the groups found.
+    """
+
+    goal: Goal
+    words: str
+    label: str
+    present: list[Sample]
+    absent: list[Sample] | None
+
+
+def split_question(question: Question, found: Found, size: int) -> list[Part]:
+    """A question about every number that its goal is about."""
+    goal = question.goal
+    present = [found[name_members(members)][size] for members in question.present]
+    absent = None if question.absent is None else [found[name_members(members)][size] for members in question.absent]
+    names = [name for name in present[0] if name == goal.quantity or name.startswith(f"{goal.quantity}[")]
+    return [
+        Part(
+            goal, question.words, label, [sample[name] for sample in present],
+            None if absent is None else [sample[name] for sample in absent],
+        )
+        for name, label in label_goal(goal, names).items()
+    ]  # fmt: skip
+
+
+def name_members(members: Members) -> tuple:
+    study, group = members.study, members.group
+    return (study.identity, group.num_participants, group.dropout, tuple(sorted(group.factors.items())), members.words)
+
+
+def _ask(study: Study, design: Design, goal: Goal) -> Question:
+    """Whom a goal is about: with its effect, and without, if that can be taken away."""
+    groups = study.choose_groups(goal)
+    places = {group.name: place for place, group in enumerate(study.groups)}
+    present = [find_members(study, group, places.get(group.name, 0)) for group in groups]
+    for members in present:
+        if members.count(design) < FEWEST_MEMBERS:
+            raise StudioError(
+                f"The goal that {goal} needs at least {FEWEST_MEMBERS} participants in each group, but design "
+                f"{design.name!r} has {members.count(design)}: set participants."
+            )
+    if goal.kind == GROUPS_DIFFER:
+        first, second = groups
+        same = Group(second.name, second.num_participants, second.dropout, first.differs)
+        words = f"{second.name} differ from the population as {first.name} do"
+        alike = find_members(study, same, places[second.name])._replace(words=words)
+        return Question(goal, present, [present[0], alike], words)
+    absent = _shift_middle(study, design, goal, present[0])
+    if absent is None:
+        return Question(goal, present, None, _explain_missing(study, design, goal))
+    return Question(goal, present, [absent], absent.words)
+
+
+def _shift_middle(study: Study, design: Design, goal: Goal, members: Members) -> Members | None:
+    """The group with its middle at the goal's value, and its people as different as they are; None if there is no way."""
+    name, group = goal.quantity, members.group
+    model = study.build_model(design)
+    parameters = {p.name: p for p in study.load_actor(study.population.cost or study.cost).parameters}
+    if name not in parameters or name in (*design.levels, *design.own_parameters):
+        return None
+    value, _ = resolve_exclusion(goal, model, study.conversion)
+    # People are simulated in the actor's unit.
+    given, value = value, float(study.conversion.convert(value, parameters[name]))
+    support, box = Scale(parameters[name].support), parameters[name].box
+    cost = study.load_actor(study.population.cost or study.cost).cost
+    prior = members.study.population.resolve_for_actor(cost, study.conversion)[name]
+    if study.population.follows_analysis and name in model.free and name not in members.study.population.priors:
+        prior = model.priors[name]
+    middle = float(prior.quantile(np.array(0.5))) * group.factors.get(name, 1.0)
+    is_inside = box.low < value < box.high
+    # At the end of what actors know there is no room for people who differ.
+    nearest = min(max(value, box.low), box.high)
+
+    def change(people: xr.Dataset) -> xr.Dataset:
+        values = people[name].values
+        if is_inside:
+            moved = support.backward(
+                support.forward(values) + support.forward(np.array(value)) - support.forward(np.array(middle))
+            )
+            moved = np.clip(moved, box.low, box.high)
+        else:
+            moved = np.full_like(values, nearest)
+        return people.assign({name: (people[name].dims, moved, people[name].attrs)})
+
+    end = float(study.conversion.restore(nearest, parameters[name]))
+    words = f"the median of {name} is {given:g}" if is_inside else f"{name} is {end:g} for everybody"
+    return members._replace(change=change, words=words)
+
+
+def _explain_missing(study: Study, design: Design, goal: Goal) -> str:
+    if goal.quantity in [quantity.name for quantity in study.quantities]:
+        return f"{goal.quantity} can have the same value in many ways"
+    if goal.quantity in (*design.levels, *design.own_parameters):
+        return f"{goal.quantity} is what conditions make it"
+    return f"{goal.quantity} is no parameter of the simulated participants"
+
+
+def find_margin(study: Study, design: Design, goal: Goal) -> tuple[float, float]:
+    """Where there is no effect, and by how much a decision must stay away from there."""
+    if goal.kind == GROUPS_DIFFER:
+        return 0.0, goal.margin or 0.0
+    return resolve_exclusion(goal, study.build_model(design), study.conversion)
+
+
+def describe_group_rule(study: Study, goal: Goal, value: float, margin: float) -> str:
+    """What a goal asks of a study, with its numbers."""
+    groups = study.choose_groups(goal)
+    beyond = f" by more than {margin:g}" if margin else ""
+    if goal.decision == HIERARCHICAL:
+        how = f"the {study.interval:.0%} interval of the hierarchical analysis, for the median person"
+    else:
+        how = f"the {1 - ALPHA:.0%} interval of a t test on posterior means"
+    if goal.kind == GROUPS_DIFFER:
+        return f"{groups[1].name} minus {groups[0].name} in {goal.quantity} stays away from 0{beyond}: {how}"
+    return f"{goal.quantity} of {groups[0].name} stays away from {value:g}{beyond}: {how}"
