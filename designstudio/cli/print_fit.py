@@ -1,13 +1,12 @@
 """What `designstudio fit` prints: tables and sentences about a fit."""
 
-from collections.abc import Sequence
-
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from designstudio.cli.wide_tables import TableColumn, print_wide
 from designstudio.core.numbers import format_significant
 from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.empirical_fit import EmpiricalFit
@@ -16,9 +15,6 @@ from designstudio.fitting.fit_overview import describe_costs, describe_failures,
 from designstudio.fitting.fit_verdict import find_best
 from designstudio.metrics.monte_carlo import Score
 from designstudio.model.costs import find_family
-
-# Letters that no table needs: it is measured as if there were so many.
-WIDEST = 1000
 
 
 def print_fit(fit: EmpiricalFit) -> None:
@@ -29,8 +25,7 @@ def print_fit(fit: EmpiricalFit) -> None:
         console.print(_table_of_families(fit.comparison))
     best = find_best(fit)
     if best is not None:
-        for table in _tables_of_estimates(fit, best, console):
-            console.print(table)
+        _print_estimates(fit, best, console)
     for cost in fit.pooled:
         console.print(_table_of_group(fit, cost))
     for sentence in fit.notes:
@@ -74,28 +69,13 @@ def _table_of_families(comparison: Comparison) -> Table:
     return table
 
 
-def _tables_of_estimates(fit: EmpiricalFit, cost: str, console: Console) -> list[Table]:
-    """Estimates in as many tables below each other as the terminal needs: no number is broken."""
+def _print_estimates(fit: EmpiricalFit, cost: str, console: Console) -> None:
+    """Print estimates in as many tables below each other as the terminal needs: no number is broken."""
     found = tabulate_estimates(fit, cost)
-
-    def make(places: Sequence[int], *, is_first: bool = True, is_last: bool = False) -> Table:
-        title = f"Estimates under the {cost} cost" + ("" if is_first else " (continued)")
-        table = _make_table(title, escape(found.note) if is_last else "")
-        for place in (0, *places):
-            table.add_column(escape(found.columns[place]), justify="right" if place else "left", no_wrap=True)
-        for row in found.rows:
-            table.add_row(*(escape(row[place]) for place in (0, *places)))
-        return table
-
-    widest = console.options.update(max_width=WIDEST)
-    blocks: list[list[int]] = [[]]
-    for place in range(1, len(found.columns)):
-        wider = [*blocks[-1], place]
-        if blocks[-1] and console.measure(make(wider), options=widest).maximum > console.width:
-            blocks.append([place])
-        else:
-            blocks[-1] = wider
-    return [make(block, is_first=k == 0, is_last=k == len(blocks) - 1) for k, block in enumerate(blocks)]
+    columns = [
+        TableColumn(head, [row[place] for row in found.rows], is_text=place == 0) for place, head in enumerate(found.columns)
+    ]
+    print_wide(console, f"Estimates under the {cost} cost", columns, note=found.note)
 
 
 def _table_of_group(fit: EmpiricalFit, cost: str) -> Table:

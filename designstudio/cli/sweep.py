@@ -1,25 +1,27 @@
 """`designstudio sweep`: a design over a grid of values."""
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from designstudio.cli.notes import note, notes_console
 from designstudio.cli.options import CostFileOption, JsonOption, print_files, write_json
 from designstudio.cli.progress import show_progress
 from designstudio.cli.search import StorageOption
 from designstudio.cli.stopping import describe_stop, stop_on_signal
+from designstudio.cli.wide_tables import TableColumn, print_wide
 from designstudio.core.files import check_file
 from designstudio.errors import StudioError
 from designstudio.metrics.monte_carlo import Score
 
 if TYPE_CHECKING:
     from designstudio.search.sweep import SweepResult
+
+# Letters of a head's line, if its words allow.
+HEAD_WIDTH = 14
 
 
 def sweep(
@@ -60,7 +62,8 @@ def sweep(
         show_progress("Sweeping") as progress,
     ):
         result = run_sweep(request, progress=progress, notify=note, should_stop=should_stop)
-    Console().print(_as_table(result))
+    console = Console()
+    _print_table(result, console)
     for sentence in result.overview().notes:
         Console().print(f"• {sentence}", markup=False, highlight=False)
     if not result.is_finished:
@@ -69,34 +72,32 @@ def sweep(
     write_json(json, result.as_dict())
 
 
-def _as_table(result: "SweepResult") -> Table:
-    table = Table(
-        title=escape(f"{result.grid.design}: {result.question.title}".rstrip(": ")),
-        caption=f"{result.grid.num_datasets} data sets each, fidelity {result.grid.fidelity}. ± is the Monte Carlo error.",
-        box=SIMPLE_HEAD,
-    )
+def _print_table(result: "SweepResult", console: Console) -> None:
     evaluations = [evaluation for _, evaluation in result.points]
-    goals = list(dict.fromkeys(goal for evaluation in evaluations for goal in evaluation["power"]))
-    quantities = list(dict.fromkeys(name for evaluation in evaluations for name in evaluation["recovery"]))
-    for name in result.grid.along:
-        table.add_column(name, justify="right")
-    table.add_column("status")
-    # An interval that should be narrow has no rate of its own.
-    rated = [goal for goal in goals if any((e["power"].get(goal) or {}).get("when_absent") for e in evaluations)]
-    absent = {goal: [f"P({goal}), effect absent"] if goal in rated else [] for goal in goals}
-    for title in (
-        *(title for goal in goals for title in (f"P({goal})", *absent[goal])),
-        *(f"RMSE of {name}" for name in quantities),
-        "failed",
-    ):
-        # Names such as sigma[low] are no styles.
-        table.add_column(escape(title), justify="right")
-    for values, evaluation in result.points:
-        cells = [*(f"{value:g}" for value in values.values()), evaluation.get("status", "-")]
-        for goal in goals:
-            power = evaluation["power"].get(goal)
-            scores = [power, *([(power or {}).get("when_absent")] if goal in rated else [])]
-            cells += [Score.from_dict(score).chance for score in scores]
-        cells += [str(Score.from_dict(evaluation["recovery"].get(name, {}).get("rmse"))) for name in quantities]
-        table.add_row(*cells, str(evaluation["convergence"]["failed"]))
-    return table
+    columns = [TableColumn(name, [f"{values[name]:g}" for values, _ in result.points]) for name in result.grid.along]
+    num_keys = len(columns)
+    columns.append(TableColumn("status", [evaluation.get("status", "-") for evaluation in evaluations], is_text=True))
+    columns.append(TableColumn("failed", [str(evaluation["convergence"]["failed"]) for evaluation in evaluations]))
+    for goal in dict.fromkeys(goal for evaluation in evaluations for goal in evaluation["power"]):
+        powers = [evaluation["power"].get(goal) for evaluation in evaluations]
+        columns.append(TableColumn(_break(f"P({goal})"), [Score.from_dict(power).chance for power in powers]))
+        # An interval that should be narrow has no rate of its own.
+        rates = [(power or {}).get("when_absent") for power in powers]
+        if any(rates):
+            absent = [Score.from_dict(rate).chance for rate in rates]
+            columns.append(TableColumn(_break(f"P({goal}), effect absent"), absent))
+    for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation["recovery"]):
+        errors = [str(Score.from_dict(evaluation["recovery"].get(name, {}).get("rmse"))) for evaluation in evaluations]
+        columns.append(TableColumn(f"RMSE of\n{name}", errors))
+    print_wide(
+        console,
+        f"{result.grid.design}: {result.question.title}".rstrip(": "),
+        columns,
+        num_keys=num_keys,
+        note=f"{result.grid.num_datasets} data sets each, fidelity {result.grid.fidelity}. ± is the Monte Carlo error.",
+    )
+
+
+def _break(head: str) -> str:
+    """Over lines, between words."""
+    return fill(head, HEAD_WIDTH, break_long_words=False, break_on_hyphens=False)

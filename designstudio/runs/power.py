@@ -109,7 +109,7 @@ def _trace(
     study: Study, design: Design, request: PowerRequest, progress: ProgressCallback | None, notify: Notify
 ) -> xr.Dataset:
     """Power along one variable or two."""
-    values = request.values or VALUES
+    values = VALUES if request.values is None else request.values
     check_values(request.along, values)
     # More participants need no more simulations.
     designs = [vary_design(design, request.along, value) for value in values]
@@ -136,7 +136,7 @@ def _find_sizes(
         raise StudioError("--target takes no --participants: --values 10,80 says between what they are looked for.")
     if request.num_datasets is not None:
         raise StudioError("--target takes no --datasets: studies are simulated until the answer is precise.")
-    tried = _as_counts(PARTICIPANTS, request.values or (FEWEST, MOST))
+    tried = _as_counts(PARTICIPANTS, (FEWEST, MOST) if request.values is None else request.values)
     report_stage(progress, "compiling")
     found = find_sizes(study, design, target, fewest=min(tried), most=max(tried), progress=progress)
     points = tabulate_sizes(found.powers).assign_attrs(design=design.name, target=target)
@@ -197,7 +197,8 @@ def _write_power(result: PowerCurves, request: PowerRequest, folder: Path) -> No
     ]
     command = ["designstudio", "power", STUDY, "--design", result.design.name, "--along", request.along]
     command += [] if request.target is None else ["--target", f"{request.target:.12g}"]
-    command += [] if request.values is None and request.target is not None else ["--values", _join(request.values or VALUES)]
+    values = VALUES if request.values is None and request.target is None else request.values
+    command += [] if values is None else ["--values", _join(values)]
     command += [] if request.participants is None else ["--participants", _join(request.participants)]
     keep_run(folder, [*command, "--out", AGAIN], study=result.study, cost_file=request.cost_file, files=names)
 
