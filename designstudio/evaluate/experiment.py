@@ -4,6 +4,7 @@ Here a study leaves its unit: everything in an `Experiment` is in the actor's. W
 summarised (`designstudio.evaluate.fidelities`) or shown (`show_participants`, `show_band`).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +15,22 @@ from designstudio.core.configuration import configure_once
 from designstudio.core.randomness import make_key
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.parameters import Parameter
 from designstudio.model.priors import Constant
 from designstudio.model.scale import Scale
-from designstudio.model.simulate import Contamination, draw_participants, draw_uniform, simulate_trials
+from designstudio.model.simulate import (
+    Contamination,
+    draw_participants,
+    draw_scores,
+    draw_uniform,
+    label_participants,
+    simulate_trials,
+)
 from designstudio.study import Study
 from designstudio.study.design import Design
 
 # What random numbers are for: the same for every design of a study.
-PARTICIPANTS, STIMULI, RESPONSES = "participants", "stimuli", "responses"
+PARTICIPANTS, STIMULI, RESPONSES, FACTORS = "participants", "stimuli", "responses", "factors"
 
 
 class Experiment(NamedTuple):
@@ -66,8 +75,8 @@ def prepare_experiment(
         name: tuple(
             scale.shrink(Constant(condition.levels[name]), parameters[name])
             if name in condition.levels
-            else scale.shrink(condition.population[name], parameters[name])
-            if name in condition.population
+            else scale.shrink(condition.drawn[name], parameters[name])
+            if name in condition.drawn
             else population[name]
             for condition in design.conditions
         )
@@ -80,10 +89,35 @@ def prepare_experiment(
         population={**population, **by_condition},
         numbers=numbers,
     )
+    participants = _keep_own_values(study, design, participants, generative.parameters)
     stimuli, is_present = place_stimuli(study, design, numbers)
     fixed = study.analysis.fix_values(participants, scale, fitted.parameters)
     pooling = study.analysis.pooling
     return Experiment(generative, fitted, participants, stimuli / scale.factor, is_present, fixed, scale, pooling)
+
+
+def _keep_own_values(study: Study, design: Design, participants: xr.Dataset, parameters: Sequence[Parameter]) -> xr.Dataset:
+    """People have their own value wherever nothing is set or drawn anew, times the condition's factor."""
+    numbers, changed = participants["dataset"].values, {}
+    for name in design.own_parameters:
+        own = [k for k, condition in enumerate(design.conditions) if name not in condition.drawn]
+        values = participants[name].values.copy()
+        values[:, own] = values[:, own[:1]]
+        for k in own:
+            factor = design.conditions[k].factors.get(name)
+            if factor is None:
+                continue
+            spread = np.zeros(len(numbers))
+            if factor.spread:
+                key = make_key(study.seed, f"{FACTORS} {design.conditions[k].name}")
+                spread = factor.spread * draw_scores([name], numbers, 1, key=key)[:, 0, 0]
+            values[:, k] *= factor.factor * np.exp(spread)
+        changed[name] = values
+    if not changed:
+        return participants
+    # Refuses what a factor has made impossible.
+    everything = {str(name): changed.get(str(name), array.values) for name, array in participants.items()}
+    return label_participants(parameters, everything, numbers)
 
 
 def place_stimuli(

@@ -89,8 +89,8 @@ def describe_population(study: Study) -> list[str]:
         for condition in pilot.conditions:
             if parameter.name in condition.levels:
                 parts.append(f"{format_significant(condition.levels[parameter.name])} in {condition.name}")
-            elif parameter.name in condition.population:
-                parts.append(f"{_format_prior(parameter, condition.population[parameter.name])} in {condition.name}")
+            elif parameter.name in condition.drawn:
+                parts.append(f"{_format_prior(parameter, condition.drawn[parameter.name])} in {condition.name}")
         sentences.append(f"{name}: {'; '.join(parts)}.")
     return sentences
 

@@ -131,7 +131,8 @@ def plan_request(content: Mapping[str, Any], *, fixed: Mapping[str, FixedValue],
     own = [entry["name"] for entry in content["model"]["parameters"] if entry["treatment"] == PER_CONDITION]
     # What another cost has and the design changes.
     for condition in content["design"]["conditions"]:
-        own += [name for name in (*condition["levels"], *condition["drawn_anew"]) if name not in (*names, *own)]
+        changed = (*condition["levels"], *condition["drawn_anew"], *condition.get("factors", ()))
+        own += [name for name in changed if name not in (*names, *own)]
     settings = {name: fits["criteria"][name] for name in CONVERGENCE if name in fits["criteria"]}
     settings |= {"method": fits["method"], "num_chains": fits["chains"], "num_draws": fits["draws_of_each_chain"]}
     actor = str(content["model"]["actor"])

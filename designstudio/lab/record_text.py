@@ -8,6 +8,7 @@ from designstudio.lab.record import POWER, Record
 from designstudio.lab.record_power import HEADS, introduce_power, list_power
 from designstudio.model.parameters import NO_UNIT
 from designstudio.model.scale import suffix_unit
+from designstudio.study.factor import Factor
 from designstudio.study.goals import EXCLUDES, NARROWER
 from designstudio.study.schema.sections import TRUTH
 
@@ -85,6 +86,7 @@ def _table_of_conditions(conditions: Sequence[Mapping[str, Any]]) -> str:
     for condition in conditions:
         levels = [f"{name} = {value!r}" for name, value in condition["levels"].items()]
         drawn = [f"{name} drawn anew from {prior}" for name, prior in condition["drawn_anew"].items()]
+        drawn += [f"{name}: {Factor(**factor)}" for name, factor in condition.get("factors", {}).items()]
         stimuli = ", ".join(f"{name} {value}" for name, value in condition["stimuli"].items())
         rows.append([condition["name"], str(condition["trials"]), "; ".join([*levels, *drawn]) or "-", stimuli])
     return _table(["condition", "trials", "set by the experimenter", "stimuli"], rows)

@@ -97,6 +97,15 @@ def draw_participants(
     return label_participants(model.parameters, values, numbers)
 
 
+def draw_scores(
+    names: Sequence[str], numbers: Int[np.ndarray, " dataset"], num_conditions: int, *, key: Key[Array, ""]
+) -> Float[np.ndarray, "dataset name condition"]:
+    """A standard normal number of each data set, for each name and condition; none depends on which others there are."""
+    streams = np.array([hash_name(name) for name in names])
+    uniforms = map_batches(lambda numbers: _draw_streams(key, streams, numbers, num_conditions), numbers)
+    return np.asarray(jax.scipy.special.ndtri(_clip(uniforms)), float)
+
+
 def label_participants(
     parameters: Sequence[Parameter], values: Mapping[str, np.ndarray], numbers: Int[np.ndarray, " dataset"] | None = None
 ) -> Participants:

@@ -37,8 +37,8 @@ def tabulate_designs(study: Study, designs: Sequence[Design]) -> Table:
         heading = f"{design.name}: {design.num_trials} trials, {design.minutes:.3g} min a participant, {people}"
         groups.append((heading, tuple(_list_condition(design, condition) for condition in design.conditions)))
     unit = f", in {study.unit}" if study.unit else ""
-    caption = f"The conditions of each design: what the experimenter sets, what is drawn anew, and what is shown{unit}."
-    return Table(("condition", "trials", "sets", "draws anew", "stimuli"), tuple(groups), caption, (0, 2, 3, 4))
+    caption = f"The conditions of each design: what the experimenter sets, what people have there, and what is shown{unit}."
+    return Table(("condition", "trials", "sets", "people have", "stimuli"), tuple(groups), caption, (0, 2, 3, 4))
 
 
 def _list_condition(design: Design, condition: Condition) -> list[str]:
@@ -67,9 +67,10 @@ def describe_assumptions(study: Study, designs: Sequence[Design], levels: Sequen
             f"Simulated participants minimise another one, the {name_cost(simulated.name)} cost, {simulated.formula}."
         )
     set_by_design = {name for design in designs for name in design.levels} | set(levels)
-    drawn_anew = {name for design in designs for name in design.own_parameters}
+    drawn_anew = {name for design in designs for name in design.drawn_parameters}
+    multiplied = {name for design in designs for name in design.own_parameters}
     population = describe_population(study, set_by_design, drawn_anew)
-    analysis = describe_analysis(study, set_by_design | drawn_anew)
+    analysis = describe_analysis(study, set_by_design | multiplied)
     parameters = {p.name: p for p in (*study.list_parameters(), *study.list_parameters(simulated.name))}
     rows = [
         (

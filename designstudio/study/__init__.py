@@ -1,9 +1,10 @@
 """What is asked: who is simulated, what a fit assumes, which designs compete, and what they should achieve."""
 
 from designstudio.study.analysis import Analysis, Known
+from designstudio.study.factor import Factor
 from designstudio.study.file import format_study, parse_study, read_study, write_study
 from designstudio.study.goals import Goal
-from designstudio.study.groups import Factor, Group
+from designstudio.study.groups import Group
 from designstudio.study.objectives import Constraint, Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity

@@ -8,22 +8,12 @@ import numpy as np
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.model.parameters import Parameter
 from designstudio.model.priors import AbstractPrior
+from designstudio.study.factor import Change, Factor
 
 # Decisions of a whole study: by the interval of the hierarchical analysis, or by a test on posterior means.
 HIERARCHICAL, T_TEST = "hierarchical", "t-test"
 DECISIONS = (HIERARCHICAL, T_TEST)
 FEWEST_MEMBERS = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Factor:
-    """Everybody's own value, or the value that a design sets, times this."""
-
-    factor: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.factor < np.inf:
-            raise StudioError(f"The factor of a group must be positive, but {self.factor:g} was given.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +31,7 @@ class Group:
     name: str
     num_participants: int | None = None
     dropout: float = 0.0
-    differs: Mapping[str, AbstractPrior | Factor] = dataclasses.field(default_factory=dict)
+    differs: Mapping[str, Change] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.name.isprintable():

@@ -158,7 +158,7 @@ class Study:
         for condition in design.conditions:
             for name, value in condition.levels.items():
                 parameters[name].check(value, f"{name} of condition {condition.name!r}")
-            for name, prior in condition.population.items():
+            for name, prior in condition.drawn.items():
                 parameters[name].check(prior.quantile(np.array([0.0001, 0.9999])), f"{name} of condition {condition.name!r}")
         for group in self.groups:
             refuse_set_by_design(f"group {group.name!r}", group.priors, design)
@@ -260,7 +260,7 @@ class Study:
 def refuse_set_by_design(who: str, drawn: Iterable[str], design: Design) -> None:
     """What a design sets for everybody, in all conditions, would silently win over what a group draws."""
     for name in drawn:
-        if all(name in condition.levels or name in condition.population for condition in design.conditions):
+        if all(name in condition.levels or name in condition.drawn for condition in design.conditions):
             raise StudioError(
                 f"Design {design.name!r} sets {name} in its conditions, so {who} cannot have a value or distribution of its "
                 f"own for it: let [[groups]] multiply what the design sets, as in {name} = {{ factor = 1.5 }}."

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from designstudio.core.configuration import count_programs
+from designstudio.errors import StudioError
 from designstudio.evaluate.experiment import prepare_experiment, simulate_experiment
 from designstudio.model.priors import Constant, Uniform
-from designstudio.study import Analysis, Known, Population
+from designstudio.study import Analysis, Factor, Known, Population, parse_study
 from designstudio.study.design import Condition, Design
+from designstudio.study.file import format_study
 from tests.evaluate.make_study import ONE_LEVEL, STIMULI, TRUTH, TWO_LEVELS, make_study
 
 
@@ -114,3 +116,23 @@ def test_other_numbers_of_data_sets_compile_nothing_new():
     numbers = simulate(study, TWO_LEVELS, num_datasets=7)[1]["dataset"]
     assert numbers.values.tolist() == list(range(7))
     assert sum(count_programs() - before) == 0
+
+
+def test_a_factor_multiplies_everybodys_own_value_and_people_may_differ_in_it():
+    before, after = Condition("before", 45), Condition("after", 45, population={"mu_0": Factor(1.2, spread=0.1)})
+    other = Condition("other", 45, population={"mu_0": Uniform(1.0, 2.0)})
+    design = Design("training", (before, other, after, Condition("later", 45)), STIMULI)
+    study = make_study(designs=(design,), population=Population({"mu_0": Uniform(1.0, 2.0), "sigma": Constant(0.1)}))
+    people = prepare_experiment(study, design, first=0, num_datasets=400).participants["mu_0"].values
+    np.testing.assert_array_equal(people[:, 3], people[:, 0])
+    assert abs(np.corrcoef(people[:, 0], people[:, 1])[0, 1]) < 0.15
+    changes = np.log(people[:, 2] / people[:, 0])
+    assert np.median(changes) == pytest.approx(np.log(1.2), abs=0.02)
+    assert changes.std() == pytest.approx(0.1, abs=0.01)
+    alike = dataclasses.replace(design, conditions=(before, dataclasses.replace(after, population={"mu_0": Factor(1.2)})))
+    people = prepare_experiment(study, alike, first=0, num_datasets=4).participants["mu_0"].values
+    np.testing.assert_allclose(people[:, 1], 1.2 * people[:, 0])
+    assert parse_study(format_study(study), "again") == study
+    impossible = dataclasses.replace(before, name="beyond", population={"beta": Factor(1.2)})
+    with pytest.raises(StudioError, match="beta must be above 0 and at most 1, but"):
+        prepare_experiment(study, Design("beyond", (before, impossible), STIMULI), first=0, num_datasets=4)

@@ -71,7 +71,7 @@ def test_impossible_studies_are_refused_with_a_sentence(change, sentence):
         (lambda: Goal("group-mean", "beta", decision="vote"), "Unknown decision 'vote'. Available: hierarchical, t-test"),
         (lambda: Group("a", 1), "Group 'a' needs at least 2 participants, but 1 was given"),
         (lambda: Group("a", dropout=1.0), "dropout of group 'a' must be at least 0 and below 1, not 1"),
-        (lambda: Factor(0.0), "factor of a group must be positive, but 0 was given"),
+        (lambda: Factor(0.0), "A factor must be positive, but 0 was given"),
         (lambda: Goal("excludes", "beta", group={"beta": Constant(0.7)}), "'excludes' takes no second group"),
         (lambda: Goal("narrower", "beta", width=0.1, value=1.0), "'narrower' takes no value or margin"),
         (lambda: Goal("narrower", "beta", width=0.0), "width of a goal must be positive, but 0 was given"),

@@ -37,7 +37,7 @@ def describe_participants(study: Study, designs: Sequence[Design], levels: Seque
     """Who was simulated: their cost, parameters and slips."""
     cost = get_cost(study.population.cost or study.cost)
     set_by_design = {name for design in designs for name in design.levels} | set(levels)
-    own = {name for design in designs for name in design.own_parameters}
+    own = {name for design in designs for name in design.drawn_parameters}
     symbols = {parameter.name: parameter.symbol for parameter in cost.all_parameters}
     values = describe_population(study, set_by_design, own)
     said = [f"{symbols[name]} {_describe_source(value)}" for name, value in values.items()]
@@ -59,7 +59,9 @@ def _describe_design(design: Design, symbols: Mapping[str, str], unit: str) -> s
         levels = [f"{symbols.get(name, name)} = {value:g}" for name, value in condition.levels.items()]
         at = f" at {join_words(levels)}" if levels else ""
         own = f" with stimuli {condition.stimuli}{unit}" if condition.stimuli is not None else ""
-        parts.append(f"{condition.num_trials}{at}{own}")
+        factors = [f"{symbols.get(name, name)} was {factor}" for name, factor in condition.factors.items()]
+        where = f" where {join_words(factors)}" if factors else ""
+        parts.append(f"{condition.num_trials}{at}{own}{where}")
     only = parts[0].partition(" ")[2]
     detail = f" ({join_words(parts)})" if len(parts) > 1 else f" {only}" if only else ""
     people = f", {design.num_participants} participants" if design.num_participants > 1 else ""

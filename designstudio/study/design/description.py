@@ -1,5 +1,6 @@
 """Designs as plain data and in words: the same in tables, files and sentences, wherever they are shown."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -59,6 +60,8 @@ def _record_condition(design: Design, condition: Condition) -> dict[str, Any]:
         "name": condition.name,
         "trials": condition.num_trials,
         "levels": {name: float(value) for name, value in condition.levels.items()},
-        "drawn_anew": {name: format_prior(prior) for name, prior in condition.population.items()},
+        "drawn_anew": {name: format_prior(prior) for name, prior in condition.drawn.items()},
+        # Records of designs without factors have no such entry.
+        **({"factors": {n: dataclasses.asdict(f) for n, f in condition.factors.items()}} if condition.factors else {}),
         "stimuli": design.stimuli_of(condition).as_dict(),
     }

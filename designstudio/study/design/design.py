@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics import DesignFacts
 from designstudio.model.priors import AbstractPrior
+from designstudio.study.factor import Change, Factor
 from designstudio.study.stimuli import Stimuli
 
 # Of trials and participants: counts are 32-bit numbers.
@@ -23,14 +24,15 @@ class Condition:
         name: how tables and figures call it.
         num_trials: how often a participant responds in it.
         levels: parameters that the experimenter sets here, such as sigma by the contrast of the stimulus.
-        population: parameters that are drawn anew in this block, and from what; for example mu_0 after other stimuli.
+        population: parameters that people have otherwise in this block: drawn anew, and from what, for example mu_0 after
+            other stimuli; or their own value times a factor, for example after a training.
         stimuli: what is shown; by default the design's.
     """
 
     name: str
     num_trials: int
     levels: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    population: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
+    population: Mapping[str, Change] = dataclasses.field(default_factory=dict)
     stimuli: Stimuli | None = None
 
     def __post_init__(self) -> None:
@@ -46,6 +48,16 @@ class Condition:
         both = sorted(set(self.levels) & set(self.population))
         if both:
             raise StudioError(f"Condition {self.name!r} sets {both[0]!r} and also draws it: do one of both.")
+
+    @property
+    def drawn(self) -> dict[str, AbstractPrior]:
+        """Parameters that are drawn anew."""
+        return {name: change for name, change in self.population.items() if isinstance(change, AbstractPrior)}
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """Parameters of which everybody's own value is multiplied."""
+        return {name: change for name, change in self.population.items() if isinstance(change, Factor)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,8 +136,13 @@ class Design:
 
     @property
     def own_parameters(self) -> tuple[str, ...]:
-        """Parameters that some block draws anew."""
+        """Parameters that some block draws anew or multiplies."""
         return tuple(dict.fromkeys(name for condition in self.conditions for name in condition.population))
+
+    @property
+    def drawn_parameters(self) -> tuple[str, ...]:
+        """Parameters that some block draws anew."""
+        return tuple(dict.fromkeys(name for condition in self.conditions for name in condition.drawn))
 
     def stimuli_of(self, condition: Condition) -> Stimuli:
         """What is shown in a condition."""

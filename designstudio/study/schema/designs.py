@@ -7,10 +7,11 @@ from typing import Any
 from designstudio.errors import StudioError
 from designstudio.model.priors import AbstractPrior
 from designstudio.study.design import PRESET_UNITS, PRESETS, Condition, Design, get_preset
+from designstudio.study.factor import Factor
 from designstudio.study.schema.context import Context
 from designstudio.study.schema.entry import Entry
 from designstudio.study.schema.kinds import LINES, POSITIVE, TEXT, Field, Kind, list_of, one_of, table, whole
-from designstudio.study.schema.priors import parameter_fields, value_or_prior
+from designstudio.study.schema.priors import change_kind, parameter_fields
 from designstudio.study.stimuli import DISTRIBUTIONS, Stimuli
 
 _LENGTH = (
@@ -36,12 +37,12 @@ def condition_kind(context: Context, name: str = "") -> Kind:
     """A condition; `name` is what it is called unless it says so itself."""
 
     def build(num_trials: int, name: str = name, stimuli: Stimuli | None = None, **own: Any) -> Condition:
-        drawn = {key: value for key, value in own.items() if isinstance(value, AbstractPrior)}
+        drawn = {key: value for key, value in own.items() if isinstance(value, AbstractPrior | Factor)}
         return Condition(name, num_trials, {key: own[key] for key in own if key not in drawn}, drawn, stimuli)
 
     own = parameter_fields(
         context.simulated.values(),
-        lambda parameter: value_or_prior(parameter, is_level=True),
+        lambda parameter: change_kind(parameter, is_level=True, has_spread=True),
         lambda condition, key: condition.levels.get(key, condition.population.get(key)),
     )
     fields = (

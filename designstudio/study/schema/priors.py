@@ -10,8 +10,9 @@ import numpy as np
 from designstudio.model.parameters import NO_UNIT, Parameter
 from designstudio.model.priors import PRIOR_FAMILIES, AbstractPrior, Constant, Interval
 from designstudio.model.priors.base import BOUNDS, MUST_BE_POSITIVE
+from designstudio.study.factor import Change, Factor
 from designstudio.study.schema.entry import Entry, Origin, StudyFileError
-from designstudio.study.schema.kinds import NUMBER, POSITIVE, Field, JsonSchema, Kind, close, define, table
+from designstudio.study.schema.kinds import NUMBER, POSITIVE, Field, JsonSchema, Kind, close, define, number, table
 from designstudio.study.schema.toml_text import write_value
 
 # A prior is not cut off beyond its quantiles of this probability.
@@ -142,6 +143,33 @@ def value_or_prior(parameter: Parameter, *, is_level: bool = False) -> Kind:
         return write_prior(found) if isinstance(found, AbstractPrior) else float(found)
 
     return Kind(words, read, {"anyOf": [value.schema, _REFERENCE]}, write)
+
+
+def change_kind(parameter: Parameter, *, is_level: bool = False, has_spread: bool = False) -> Kind:
+    """How people of a group, or in a condition, have a parameter: a number, a prior, or a factor.
+
+    Args:
+        parameter: which.
+        is_level: whether a number stays one, because the experimenter sets it.
+        has_spread: whether people may differ in the factor.
+    """
+    drawn = value_or_prior(parameter, is_level=is_level)
+    fields = [Field("factor", POSITIVE, "What everybody's own value is multiplied by.", is_required=True)]
+    if has_spread:
+        doc = "How much people differ in it: standard deviation of its logarithm."
+        fields.append(Field("spread", number(0), doc, hides_default=True))
+    factor, example = table(Factor, tuple(fields)), ", spread = 0.1" if has_spread else ""
+    words = f"{drawn.words}, or {{ factor = 1.5{example} }}"
+
+    def read(entry: Entry) -> Change | float:
+        is_factor = isinstance(entry.value, dict) and "factor" in entry.value
+        change: Change | float = (factor if is_factor else drawn).read(entry)
+        return change
+
+    def write(change: Change | float) -> Any:
+        return factor.write(change) if isinstance(change, Factor) else drawn.write(change)
+
+    return Kind(words, read, {"anyOf": [drawn.schema, factor.schema]}, write)
 
 
 def write_prior(prior: AbstractPrior) -> Any:

@@ -9,10 +9,10 @@ from designstudio.errors import StudioError
 from designstudio.model.costs import available_costs, get_cost
 from designstudio.model.likelihood.lapses import FREE_LAPSES, NO_LAPSES
 from designstudio.model.parameters import Parameter
-from designstudio.model.priors import AbstractPrior
 from designstudio.study.analysis import Analysis, Known
+from designstudio.study.factor import Change
 from designstudio.study.goals import KINDS, WITH_VALUE, Goal
-from designstudio.study.groups import DECISIONS, FEWEST_MEMBERS, HIERARCHICAL, Factor, Group
+from designstudio.study.groups import DECISIONS, FEWEST_MEMBERS, HIERARCHICAL, Group
 from designstudio.study.population import Population
 from designstudio.study.quantities import LONGEST_FORMULA, Quantity
 from designstudio.study.schema.context import Context, Parameters
@@ -31,7 +31,14 @@ from designstudio.study.schema.kinds import (
     table,
     whole,
 )  # fmt: skip
-from designstudio.study.schema.priors import FIT_NEEDS_A_RANGE, parameter_fields, parameter_value, prior, value_or_prior
+from designstudio.study.schema.priors import (
+    FIT_NEEDS_A_RANGE,
+    change_kind,
+    parameter_fields,
+    parameter_value,
+    prior,
+    value_or_prior,
+)
 
 TRUTH = "truth"
 
@@ -213,9 +220,7 @@ def goal_kind(context: Context) -> Kind:
 def group_kind(context: Context) -> Kind:
     """Participants of one kind."""
 
-    def build(
-        name: str, num_participants: int | None = None, dropout: float = 0.0, **differs: AbstractPrior | Factor
-    ) -> Group:
+    def build(name: str, num_participants: int | None = None, dropout: float = 0.0, **differs: Change) -> Group:
         return Group(name, num_participants, dropout, differs)
 
     differs = parameter_fields(context.simulated.values(), change_kind, lambda group, name: group.differs.get(name))
@@ -229,20 +234,3 @@ def group_kind(context: Context) -> Kind:
         *differs,
     )  # fmt: skip
     return table(Group, fields, build)
-
-
-def change_kind(parameter: Parameter) -> Kind:
-    """How a group differs from the population in a parameter."""
-    drawn = value_or_prior(parameter)
-    factor = table(Factor, (Field("factor", POSITIVE, "What everybody's own value is multiplied by.", is_required=True),))
-    words = f"{drawn.words}, or {{ factor = 1.5 }}"
-
-    def read(entry: Entry) -> AbstractPrior | Factor:
-        is_factor = isinstance(entry.value, dict) and "factor" in entry.value
-        change: AbstractPrior | Factor = (factor if is_factor else drawn).read(entry)
-        return change
-
-    def write(change: AbstractPrior | Factor) -> Any:
-        return {"factor": float(change.factor)} if isinstance(change, Factor) else drawn.write(change)
-
-    return Kind(words, read, {"anyOf": [drawn.schema, factor.schema]}, write)
