@@ -7,14 +7,13 @@ so no number in it is typed by hand. A test checks that README is up to date.
 """
 
 import math
-import re
 import statistics
 from pathlib import Path
 
 from typer.testing import CliRunner
 
 from designstudio.cli import app
-from designstudio.core.tables import as_markdown, read_csv
+from designstudio.core.tables import as_markdown, fill_blocks, read_csv
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "studies" / "benchmark" / "results"
@@ -43,10 +42,7 @@ def fill(text: str) -> str:
         "importance": as_markdown(read_rows("fits_importance.csv")),
         "latent": as_markdown(read_rows("nuts_speed.csv")),
     }
-    for name, block in blocks.items():
-        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-        text = pattern.sub(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
-    return text
+    return fill_blocks(text, blocks)
 
 
 def make_output(study: str) -> str:

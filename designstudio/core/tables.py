@@ -1,6 +1,7 @@
-"""Rows as CSV files and as Markdown."""
+"""Rows as CSV files and as Markdown, and tables within a text that are made anew."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,3 +27,19 @@ def as_markdown(rows: Sequence[Mapping[str, str]]) -> str:
     """Rows as a Markdown table."""
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def fill_blocks(text: str, blocks: Mapping[str, str]) -> str:
+    """The text with what stands between `<!-- name:start -->` and `<!-- name:end -->` made anew, by the names of blocks."""
+    for name, block in blocks.items():
+        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        text = pattern.sub(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
+    return text
+
+
+def fill_tables(text: str, folder: Path) -> str:
+    """The text with the table of every CSV file of a folder in the block of its name; a table without a file is `none`."""
+    names = re.findall(r"<!-- (\w+):start -->", text)
+    paths = {name: folder / f"{name}.csv" for name in names}
+    tables = {name: as_markdown(read_csv(path)) if path.exists() else "none" for name, path in paths.items()}
+    return fill_blocks(text, tables)

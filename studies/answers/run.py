@@ -12,7 +12,6 @@ Monte Carlo with a likelihood that is written here. Writes results/answers.csv, 
 
 import argparse
 import dataclasses
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import numpy as np
 from scipy import special, stats
 
 import designstudio as ds
-from designstudio.core.tables import as_markdown, read_csv, write_csv
+from designstudio.core.tables import fill_tables, read_csv, write_csv
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.goals import second_group
 from designstudio.evaluate.results import Evaluation
@@ -339,13 +338,7 @@ def answer(name: str, scale: Scale) -> dict[str, str]:
 
 def fill(text: str) -> str:
     """README with the committed tables."""
-    for name in ("answers", "random_studies", "model_recovery", "false_positives"):
-        path = HERE / "results" / f"{name}.csv"
-        if path.exists():
-            pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-            table = as_markdown(read_csv(path))
-            text = pattern.sub(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
-    return text
+    return fill_tables(text, HERE / "results")
 
 
 if __name__ == "__main__":

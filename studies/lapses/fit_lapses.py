@@ -9,7 +9,6 @@ cost that was simulated win against one without its parameter?
 """
 
 import argparse
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.core.configuration import configure
-from designstudio.core.tables import as_markdown, read_csv, write_csv
+from designstudio.core.tables import as_markdown, fill_blocks, fill_tables, read_csv, write_csv
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.comparison import DEFAULT_RULE, LeaveOneOut, find_winners, leave_one_out
@@ -67,12 +66,7 @@ def write_readme() -> None:
 
 def fill(text: str) -> str:
     """README with the committed tables."""
-    paths = (HERE / "results" / f"{name}.csv" for name in ("winners", "seeds"))
-    as_they_are = {path.stem: read_csv(path) for path in paths if path.exists()}
-    for name, rows in {"coverage": _compare_widths(), **as_they_are}.items():
-        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-        text = pattern.sub(lambda match, rows=rows: f"{match[1]}{as_markdown(rows)}\n{match[2]}", text)
-    return text
+    return fill_blocks(fill_tables(text, HERE / "results"), {"coverage": as_markdown(_compare_widths())})
 
 
 def _compare_widths() -> list[dict[str, str]]:

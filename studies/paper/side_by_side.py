@@ -7,10 +7,9 @@ number agrees if it lies within two errors of the difference.
 """
 
 import math
-import re
 from pathlib import Path
 
-from designstudio.core.tables import as_markdown, read_csv
+from designstudio.core.tables import as_markdown, fill_blocks, read_csv
 
 HERE = Path(__file__).parent
 # Tables of the paper's appendix: study, actor, parameter, mean squared error.
@@ -53,10 +52,7 @@ def fill(text: str) -> str:
             [{"cost": cost, **row} for cost in ("quadratic", "quadratic_effort") for row in read(cost, "actors.csv")]
         ),
     }
-    for name, block in blocks.items():
-        pattern = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-        text = pattern.sub(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
-    return text
+    return fill_blocks(text, blocks)
 
 
 def compare_numbers() -> list[dict[str, str]]:

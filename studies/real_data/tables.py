@@ -3,23 +3,16 @@
 python studies/real_data/tables.py
 """
 
-import re
 from pathlib import Path
 
-from designstudio.core.tables import as_markdown, read_csv
+from designstudio.core.tables import fill_tables
 
 HERE = Path(__file__).parent
 
 
 def fill(text: str) -> str:
     """The text with the table of every result file that is there."""
-
-    def replace(match: re.Match[str]) -> str:
-        path = HERE / "results" / f"{match[1]}.csv"
-        table = as_markdown(read_csv(path)) if path.exists() else "none"
-        return f"<!-- {match[1]}:start -->\n{table}\n<!-- {match[1]}:end -->"
-
-    return re.sub(r"<!-- (\w+):start -->\n.*?<!-- \1:end -->", replace, text, flags=re.DOTALL)
+    return fill_tables(text, HERE / "results")
 
 
 if __name__ == "__main__":
