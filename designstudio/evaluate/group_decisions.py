@@ -77,14 +77,20 @@ def decide_by_t_test(samples: list[Sample], value: float) -> Decisions:
     return Decisions(estimate, estimate - reach, estimate + reach)
 
 
-def find_effect(goal: Goal, samples: list[Sample], value: float) -> float:
-    """The true effect: of median people, as the hierarchical analysis sees it, or of means."""
-    centre = np.nanmedian if goal.decision == HIERARCHICAL else np.nanmean
-    if any(np.isnan(sample.truth).all() for sample in samples):
-        return float("nan")
-    middles = [float(centre(sample.truth)) for sample in samples]
+def find_effect(middles: list[float], value: float) -> float:
+    """The true effect: the second middle minus the first, or the only one minus a value."""
     effect = middles[-1] - (middles[0] if len(middles) > 1 else value)
     return 0.0 if abs(effect) < NO_EFFECT * max(map(abs, middles)) else effect
+
+
+def find_mean(truth: Float[np.ndarray, "study person"]) -> float:
+    """Of all people in all studies; NaN if there is no truth."""
+    return float("nan") if np.isnan(truth).all() else float(np.nanmean(truth))
+
+
+def find_median(truth: Float[np.ndarray, "study person"]) -> float:
+    """Of all people in all studies; NaN if there is no truth."""
+    return float("nan") if np.isnan(truth).all() else float(np.nanmedian(truth))
 
 
 def score_errors(decisions: Decisions, margin: float, effect: float) -> tuple[Score | None, Score | None]:

@@ -90,13 +90,14 @@ def simulate_questions(
 
 
 def _list_everybody(questions: Sequence[Question]) -> dict[tuple, Members]:
+    """Every group once, with all analyses that decisions need."""
     everybody: dict[tuple, Members] = {}
     for question in questions:
-        is_analysed = question.goal.decision == HIERARCHICAL
+        needed = (question.analysis,) if question.goal.decision == HIERARCHICAL else ()
         for members in (*question.present, *(question.absent or ())):
             key = name_members(members)
-            known = key in everybody and everybody[key].is_analysed
-            everybody[key] = members._replace(is_analysed=is_analysed or known)
+            known = everybody[key].analyses if key in everybody else ()
+            everybody[key] = members._replace(analyses=tuple(dict.fromkeys((*known, *needed))))
     return everybody
 
 
@@ -114,14 +115,14 @@ def _score(study: Study, design: Design, part: Part) -> PowerScore:
     value, margin = find_margin(study, design, goal)
     decisions = decide(study, goal, part.present, value)
     without = None if part.absent is None else decide(study, goal, part.absent, value)
-    type_s, type_m = score_errors(decisions, margin, find_effect(goal, part.present, value))
+    type_s, type_m = score_errors(decisions, margin, find_effect(part.middles, value))
     return PowerScore(
         *_share(decisions, margin),
         when_absent=None if without is None else _share(without, margin),
         absent=part.words,
         nominal=goal.nominal_level(study.interval),
         kind=goal.kind,
-        rule=describe_group_rule(study, goal, value, margin),
+        rule=describe_group_rule(study, design, goal, value, margin),
         num_datasets=len(decisions.low),
         num_failed=int((~decisions.is_made).sum()),
         num_failed_absent=0 if without is None else int((~without.is_made).sum()),

@@ -17,7 +17,6 @@ from designstudio.core.cache import BlockCache
 from designstudio.core.fingerprint import fingerprint
 from designstudio.core.randomness import make_generator
 from designstudio.evaluate.entries import (
-    Entry,
     compute_entries,
     compute_truth,
     list_entries,
@@ -28,16 +27,11 @@ from designstudio.evaluate.entries import (
 from designstudio.evaluate.experiment import Experiment, prepare_experiment, show_participants, simulate_experiment
 from designstudio.evaluate.fidelities import FIT_SETTINGS
 from designstudio.evaluate.fingerprint import describe
+from designstudio.evaluate.group_analyses import PLAIN, FittedGroup, GroupAnalysis, SampleName, analyse_groups
 from designstudio.inference.fit_datasets import fit_datasets
-from designstudio.inference.hierarchical.group_model import choose_hyperprior
-from designstudio.inference.hierarchical.group_model import list_entries as list_group_entries
-from designstudio.inference.hierarchical.many_groups import ManyGroups, sample_many_groups
-from designstudio.inference.hierarchical.pool_many import focus_particles, make_kernels
-from designstudio.inference.scales import Scale
 from designstudio.model.simulate import label_participants
 from designstudio.study import Group, Study
 from designstudio.study.design import Design
-from designstudio.study.quantities import PerCondition
 
 # People of one study are numbered from a multiple of this on.
 STRIDE = 10_000
@@ -45,8 +39,6 @@ STRIDE = 10_000
 SEED_OF_GROUP = 2_000_003
 # Studies that are simulated together.
 BLOCK = 50
-# Effective particles of every person that a group needs.
-FEWEST_SUPPORTING = 5.0
 # What takes away the effect of a goal: a function of the simulated participants.
 Change = Callable[[xr.Dataset], xr.Dataset]
 
@@ -67,6 +59,10 @@ class Sample:
     middle: Float[np.ndarray, "study draw"]
     is_good: np.ndarray
 
+    def minus(self, other: "Sample") -> "Sample":
+        """The same people's difference from another number of theirs, by the same analysis."""
+        return Sample(self.truth - other.truth, self.mean - other.mean, self.middle - other.middle, self.is_good)
+
     @classmethod
     def join(cls, samples: list["Sample"]) -> "Sample":
         """Samples of other studies as one."""
@@ -75,7 +71,7 @@ class Sample:
 
 
 # Of a group at each size, by the names of all that is scored.
-Samples = dict[int, dict[str, Sample]]
+Samples = dict[int, dict[SampleName, Sample]]
 
 
 def join_samples(parts: list[Samples]) -> Samples:
@@ -91,14 +87,14 @@ class Members(NamedTuple):
         group: with its size, dropout and factors.
         change: what is done to the people before they take part; None for nothing.
         words: what that is.
-        is_analysed: whether any decision needs the hierarchical analysis.
+        analyses: hierarchical ones that decisions need.
     """
 
     study: Study
     group: Group
     change: Change | None = None
     words: str = ""
-    is_analysed: bool = True
+    analyses: tuple[GroupAnalysis, ...] = (PLAIN,)
 
     def count(self, design: Design) -> int:
         """How many take part."""
@@ -143,9 +139,7 @@ def simulate_group(
             kept = _simulate_block(members, design, np.arange(start, start + block_size), sizes)
             cache.save(key, block, kept)
         wanted = min(block_size, first + num_studies - start)
-        parts.append(
-            {size: {str(n): _read_sample(kept, n, size, wanted) for n in kept["quantity"].values} for size in sizes}
-        )
+        parts.append({size: _read_samples(kept, members, size, wanted) for size in sizes})
         report(start - first + wanted)
     return join_samples(parts)
 
@@ -153,64 +147,46 @@ def simulate_group(
 def _identify(members: Members, design: Design, sizes: Sequence[int], block_size: int) -> str:
     """All that the result depends on, as one short text."""
     group = members.group
-    people = [members.count(design), group.dropout, sorted(group.factors.items()), members.is_analysed, list(sizes)]
+    analyses = [analysis.name for analysis in members.analyses]
+    people = [members.count(design), group.dropout, sorted(group.factors.items()), analyses, list(sizes)]
     return fingerprint([describe(members.study, design, members.study.fidelity), people, members.words, block_size])
 
 
-def _read_sample(kept: xr.Dataset, name: Any, size: int, num: int) -> Sample:
-    mine = kept.sel(quantity=name, size=size).isel(study=slice(num), person=slice(size))
-    return Sample(*(mine[field.name].values for field in dataclasses.fields(Sample)))
+def _read_samples(kept: xr.Dataset, members: Members, size: int, num: int) -> dict[SampleName, Sample]:
+    """Everything that is scored, by every analysis; by the plain one even if nobody has asked for it."""
+    of_size = kept.sel(size=size).isel(study=slice(num), person=slice(size))
+    samples = {}
+    for analysis in dict.fromkeys((PLAIN, *members.analyses)):
+        for name in map(str, kept["quantity"].values):
+            mine = of_size.sel(quantity=name)
+            middle, is_good = np.zeros((num, 0), np.float32), np.zeros(num, bool)
+            if analysis in members.analyses:
+                found = mine.sel(analysis=analysis.name)
+                middle, is_good = found["middle"].values, found["is_good"].values
+            samples[analysis.name_sample(name)] = Sample(mine["truth"].values, mine["mean"].values, middle, is_good)
+    return samples
 
 
-class FittedGroup(NamedTuple):
-    """A group in some studies: people, separate fits, and hierarchical analyses.
-
-    Attributes:
-        experiment: everybody, one study after the other.
-        takes_part: who does not drop out, over (study, person).
-        posterior: separate fits of everybody.
-        analyses: of the group in each study, at each size; empty if nobody asked for them.
-    """
-
-    experiment: Experiment
-    takes_part: np.ndarray
-    posterior: xr.DataTree
-    analyses: dict[int, ManyGroups]
-
-    @property
-    def places(self) -> np.ndarray:
-        """Where everybody stands among all; -1 for who has dropped out."""
-        return np.where(self.takes_part, np.arange(self.takes_part.size).reshape(self.takes_part.shape), -1)
-
-
-def is_trusted(analysis: ManyGroups) -> np.ndarray:
-    """Whether the analysis of a study can be."""
-    return analysis.is_good & (analysis.support.min(axis=1) >= FEWEST_SUPPORTING)
-
-
-def fit_group(members: Members, design: Design, studies: np.ndarray, sizes: Sequence[int]) -> FittedGroup:
-    """Simulate a group in these studies, fit everybody, and analyse each group.
+def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) -> FittedGroup:
+    """Simulate a group in these studies, and fit everybody.
 
     Args:
         members: the group. design: what everybody does.
         studies: their numbers.
-        sizes: at which groups are analysed; the largest is how many people there are.
+        size: how many people there are.
     """
     study, group = members.study, members.group
-    takes_part = np.array([_stay(study.seed, number, max(sizes)) >= group.dropout for number in studies])
-    experiment = prepare_group(members, design, studies, max(sizes))
+    takes_part = np.array([_stay(study.seed, number, size) >= group.dropout for number in studies])
+    experiment = prepare_group(members, design, studies, size)
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["information" if study.fidelity == "information" else "importance"]
     posterior = fit_datasets(experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed)
-    fitted = FittedGroup(experiment, takes_part, posterior, {})
-    if not members.is_analysed:
-        return fitted
-    return fitted._replace(analyses=analyse_groups(fitted, trials, studies, sizes, seed=study.seed))
+    return FittedGroup(experiment, trials, takes_part, posterior)
 
 
 def _simulate_block(members: Members, design: Design, studies: np.ndarray, sizes: Sequence[int]) -> xr.Dataset:
     study = members.study
-    fitted = fit_group(members, design, studies, sizes)
+    fitted = fit_group(members, design, studies, max(sizes))
     experiment, takes_part, places = fitted.experiment, fitted.takes_part, fitted.places
     is_good: Any = fitted.posterior["diagnostics"]["is_good"].values
     entries = list_entries(experiment.fitted, design, study.quantities, experiment.scale)
@@ -222,20 +198,23 @@ def _simulate_block(members: Members, design: Design, studies: np.ndarray, sizes
     names = [entry.name for entry in entries]
     truths = np.stack([np.where(takes_part, truth[name].reshape(places.shape), np.nan) for name in names])
     means = [draws[name].mean(axis=(1, 2)).reshape(places.shape) for name in names]
-    middles = np.zeros((len(sizes), len(names), len(studies), 0), np.float32)
-    trusted = np.zeros((len(sizes), len(studies)), bool)
-    if fitted.analyses:
-        found = [_find_middle(entries, experiment, fitted.analyses[size], quantities, places[:, :size]) for size in sizes]
-        middles = np.stack([[of_size[name] for name in names] for of_size in found]).astype(np.float32)
-        trusted = np.stack([is_trusted(fitted.analyses[size]) for size in sizes])
+    found = analyse_groups(fitted, entries, quantities, studies, sizes, members.analyses, seed=study.seed)
+    # Without an analysis there are no draws.
+    draws_of = [of.draws for of in found.values()] or [np.zeros((len(sizes), len(names), len(studies), 0), np.float32)]
+    trusted = [of.is_good for of in found.values()] or [np.zeros((len(sizes), len(studies)), bool)]
     return xr.Dataset(
         {
             "truth": (("quantity", "study", "person"), truths),
             "mean": (("quantity", "study", "person"), np.where(is_known, np.stack(means), np.nan)),
-            "middle": (("size", "quantity", "study", "draw"), middles),
-            "is_good": (("size", "study"), trusted),
+            "middle": (("analysis", "size", "quantity", "study", "draw"), np.stack(draws_of)),
+            "is_good": (("analysis", "size", "study"), np.stack(trusted)),
         },
-        coords={"quantity": names, "study": studies, "size": list(sizes)},
+        coords={
+            "quantity": names,
+            "study": studies,
+            "size": list(sizes),
+            "analysis": [analysis.name for analysis in members.analyses] or [PLAIN.name],
+        },
     )
 
 
@@ -258,38 +237,3 @@ def prepare_group(members: Members, design: Design, studies: np.ndarray, size: i
     return experiment._replace(
         participants=people, fixed=study.analysis.fix_values(people, experiment.scale, experiment.fitted.parameters)
     )
-
-
-def analyse_groups(
-    fitted: FittedGroup, trials: xr.Dataset, studies: np.ndarray, sizes: Sequence[int], *, seed: int
-) -> dict[int, ManyGroups]:
-    """The hierarchical analysis of every group at each size: the same model as `fit --pool`."""
-    model, fixed = fitted.experiment.fitted, fitted.experiment.fixed
-    hyperprior = choose_hyperprior(list_group_entries(model), fitted.experiment.pooling)
-    # Once for all sizes: particles that know the largest group know the smaller ones.
-    focused = focus_particles(model, trials, fixed, fitted.posterior, fitted.places, hyperprior, seed=seed)
-    kernels = {size: make_kernels(focused.first(size), hyperprior, seed=seed) for size in sizes}
-    return {size: sample_many_groups(kernels[size], hyperprior, studies, seed=seed) for size in sizes}
-
-
-def _find_middle(
-    entries: list[Entry], experiment: Experiment, analysis: ManyGroups, quantities: Any, places: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Draws of what the median person of every group has: of each parameter, and of quantities computed from these."""
-    model = experiment.fitted
-    values: dict[str, Any] = {}
-    for k, entry in enumerate(list_group_entries(model)):
-        draws = Scale(model.priors[entry.name].support).backward(analysis.group.location[..., k])
-        if entry.condition is None:
-            values[entry.name] = draws
-        else:
-            values[entry.name] = PerCondition((*values.get(entry.name, ()), draws))
-    # What is known is known of each person; the middle of the group has their median.
-    at = np.maximum(places, 0)
-    for name, value in experiment.fixed.items():
-        numbers = np.median(value.values[at], axis=1)
-        is_split = "condition" in value.dims
-        values[name] = PerCondition(n[:, None] for n in numbers.T) if is_split else numbers[:, None]
-    shape = analysis.group.location.shape[:2]
-    computed = compute_entries(entries, restore_values(values, model, experiment.scale), quantities)
-    return {name: np.broadcast_to(np.asarray(array, float), shape) for name, array in computed.items()}

@@ -8,8 +8,9 @@ from designstudio.metrics.power import ALPHA
 from designstudio.model.priors import AbstractPrior
 from designstudio.study.groups import DECISIONS, HIERARCHICAL
 
-EXCLUDES, NARROWER, GROUPS_DIFFER, GROUP_MEAN = "excludes", "narrower", "groups-differ", "group-mean"
-KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER, GROUP_MEAN)
+EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
+GROUP_MEAN, CHANGES = "group-mean", "changes"
+KINDS = (EXCLUDES, NARROWER, GROUPS_DIFFER, GROUP_MEAN, CHANGES)
 # Those that have a value to stay away from.
 WITH_VALUE = (EXCLUDES, GROUP_MEAN)
 MARGIN_AT_END = 0.05
@@ -21,19 +22,21 @@ class Goal:
 
     Attributes:
         kind: `excludes` (a participant's interval lies beyond `value`), `narrower` (a participant's interval is narrower
-            than `width`), `groups-differ` (two groups of participants are told apart), or `group-mean` (the middle of a
-            group lies beyond `value`).
+            than `width`), `groups-differ` (two groups of participants are told apart), `group-mean` (the middle of a group
+            lies beyond `value`), or `changes` (people have another value in one condition than in another).
         quantity: a parameter or a quantity of the study.
         value: for `excludes` and `group-mean`; by default the neutral value of a cost's parameter.
         margin: by how much the interval must stay away from `value`; by default 0, unless `value` is an end of the prior.
-            For `groups-differ`, by how much groups must differ at least: a region of practical equivalence.
+            For `groups-differ` and `changes`, by how much groups or conditions must differ at least: a region of practical
+            equivalence.
         margin_at_end: the margin where `value` is an end of the prior and none is given, as a share of the prior's range:
             no interval of a posterior ever reaches the very end of its prior.
         width: for `narrower`.
         group: for `groups-differ` in a study without groups, parameters of the second group where it differs from the
             population: power then comes from a formula for t tests.
         groups: for `groups-differ`, the two groups of the study that are compared, by default its first two; for
-            `group-mean` one group, by default the first.
+            `group-mean` and `changes` one group, by default the first.
+        conditions: for `changes`, the two conditions that are compared, by default the first two of each design.
         decision: of a whole study: `hierarchical`, by the interval of the middle of each group in the analysis that pools
             participants, or `t-test`, on posterior means.
         name: how tables, files and searches call it; by default its kind and quantity in a few words.
@@ -49,6 +52,7 @@ class Goal:
     name: str = ""
     groups: tuple[str, ...] = ()
     decision: str = HIERARCHICAL
+    conditions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -67,11 +71,14 @@ class Goal:
                 f"The goal {self.kind!r} has a group of its own, whose power comes from a formula: for a decision, a margin "
                 "or groups with names, give the study [[groups]] in its place."
             )
-        num_groups = {GROUPS_DIFFER: 2, GROUP_MEAN: 1}.get(self.kind, 0)
+        num_groups = {GROUPS_DIFFER: 2, GROUP_MEAN: 1, CHANGES: 1}.get(self.kind, 0)
         if self.groups and len(set(self.groups)) != num_groups:
             raise StudioError(
                 f"The goal {self.kind!r} takes {num_groups or 'no'} groups, but {len(self.groups)} were given."
             )
+        if self.conditions and (self.kind != CHANGES or len(set(self.conditions)) != 2):
+            takes = "two conditions" if self.kind == CHANGES else "no conditions"
+            raise StudioError(f"The goal {self.kind!r} takes {takes}, but {len(self.conditions)} were given.")
         if (self.value is not None and self.kind not in WITH_VALUE) or (self.margin is not None and needs_width):
             raise StudioError(f"The goal {self.kind!r} takes no value or margin.")
         if self.width is not None and not self.width > 0:
@@ -84,7 +91,7 @@ class Goal:
     @property
     def is_of_studies(self) -> bool:
         """Whether whole studies are simulated to see how often it is reached."""
-        return self.kind == GROUP_MEAN or (self.kind == GROUPS_DIFFER and not self.group)
+        return self.kind in (GROUP_MEAN, CHANGES) or (self.kind == GROUPS_DIFFER and not self.group)
 
     @property
     def label(self) -> str:
@@ -103,6 +110,10 @@ class Goal:
         if self.kind == GROUP_MEAN:
             of = f" of {self.groups[0]}" if self.groups else ""
             return f"{self.quantity}{of} is not {'neutral' if self.value is None else f'{self.value:g}'} on average"
+        if self.kind == CHANGES:
+            of = f" of {self.groups[0]}" if self.groups else ""
+            between = f" from {self.conditions[0]} to {self.conditions[1]}" if self.conditions else ""
+            return f"{self.quantity}{of} changes{between}"
         who = " and ".join(self.groups) or "groups"
         return f"{who} differ in {self.quantity}"
 
@@ -116,7 +127,7 @@ class Goal:
         Args:
             simulated: names of the parameters of simulated participants.
         """
-        return self.kind == GROUPS_DIFFER or (self.kind in WITH_VALUE and self.quantity in simulated)
+        return self.kind in (GROUPS_DIFFER, CHANGES) or (self.kind in WITH_VALUE and self.quantity in simulated)
 
     def nominal_level(self, interval: float) -> float | None:
         """How often it may be reached without its effect; None for a goal that has none.

@@ -40,6 +40,9 @@ class Group:
             raise StudioError(
                 f"Group {self.name!r} needs at least {FEWEST_MEMBERS} participants, but {self.num_participants} was given."
             )
+        for name, change in self.differs.items():
+            if isinstance(change, Factor) and change.spread:
+                raise StudioError(f"The {name} factor of group {self.name!r} has no spread: give its people a distribution.")
         if not 0 <= self.dropout < 1:
             raise StudioError(f"The dropout of group {self.name!r} must be at least 0 and below 1, not {self.dropout:g}.")
 

@@ -18,7 +18,7 @@ from designstudio.model.parameters import STIMULUS_UNIT, Parameter
 from designstudio.model.scale import Scale
 from designstudio.study.analysis import Analysis
 from designstudio.study.design import Design
-from designstudio.study.goals import GROUPS_DIFFER, Goal
+from designstudio.study.goals import CHANGES, GROUPS_DIFFER, Goal
 from designstudio.study.groups import Group
 from designstudio.study.objectives import Objective
 from designstudio.study.population import Population
@@ -109,6 +109,8 @@ class Study:
                 raise StudioError(f"The quantity {quantity.name!r} is called like a parameter: give it another name.")
         for goal in self.goals:
             self._check_goal(goal, [*names, *(quantity.name for quantity in self.quantities)])
+            for design in self.designs:
+                self.choose_conditions(goal, design)
         _refuse_repeated("goal", [goal.label for goal in self.goals])
         self._name_goals([parameter.name for parameter in simulated.all_parameters])
 
@@ -189,6 +191,36 @@ class Study:
         groups = {group.name: group for group in self.groups}
         chosen = goal.groups or tuple(groups)[: 2 if goal.kind == GROUPS_DIFFER else 1]
         return tuple(groups[name] for name in chosen) or (Group("everybody"),)
+
+    def choose_conditions(self, goal: Goal, design: Design) -> tuple[int, int] | None:
+        """Places of the two conditions of a design that a goal compares within participants; None for other goals.
+
+        Raises:
+            StudioError: if the design does not have them, or the fit estimates no value of the quantity for each.
+        """
+        if goal.kind != CHANGES:
+            return None
+        name, analysis = goal.quantity, self.analysis
+        if name in [quantity.name for quantity in self.quantities]:
+            raise StudioError(
+                f"The goal that {goal} is about a parameter: for a quantity, make the change itself one, such as "
+                'change = "mu_0[1] - mu_0[0]", with a goal of the kind group-mean and value = 0.'
+            )
+        conditions = [condition.name for condition in design.conditions]
+        for condition in goal.conditions:
+            if condition not in conditions:
+                raise UnknownNameError(f"condition of a goal (design {design.name!r})", condition, conditions)
+        if len(conditions) < 2:
+            raise StudioError(f"The goal that {goal} needs two conditions, but design {design.name!r} has one.")
+        own = (*design.levels, *design.own_parameters, *analysis.per_condition)
+        if name not in own or name in analysis.shared:
+            raise StudioError(
+                f"The goal that {goal} needs an estimate of {name} in each condition of design {design.name!r}, but the fit "
+                f"shares one: let a condition change it, as in {name} = {{ factor = 1.2 }}, or name it in per_condition of "
+                "[analysis]."
+            )
+        first, second = goal.conditions or conditions[:2]
+        return conditions.index(first), conditions.index(second)
 
     @functools.cached_property
     def identity(self) -> str:

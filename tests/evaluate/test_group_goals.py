@@ -71,6 +71,16 @@ def test_t_tests_decide_as_scipy_does():
     assert two.find_effect(0.5).sum() < two.find_effect(0.0).sum()
 
 
+def test_a_change_is_decided_by_a_paired_test():
+    rng = np.random.default_rng(4)
+    before, after = make_sample(rng, 0.0), make_sample(rng, 1.0)
+    decided = decide_by_t_test([after.minus(before)], 0.0)
+    for k in range(len(before.mean)):
+        is_there = np.isfinite(before.mean[k])
+        expected = stats.ttest_rel(after.mean[k][is_there], before.mean[k][is_there]).confidence_interval(0.95)
+        np.testing.assert_allclose([decided.low[k], decided.high[k]], expected)
+
+
 def test_an_analysis_that_cannot_be_trusted_decides_nothing():
     rng = np.random.default_rng(2)
     first, second = make_sample(rng, 0.0), make_sample(rng, 1.0)
@@ -114,7 +124,7 @@ def test_a_smaller_study_has_the_first_people_of_a_larger_one(study, cache):
     studies = np.arange(NUM_STUDIES)
     many, few = (prepare_group(patients, DESIGN, studies, size).participants["beta"] for size in (SIZE, 4))
     np.testing.assert_array_equal(few.values.reshape(-1, 4), many.values.reshape(-1, SIZE)[:, :4])
-    sample = simulate_group(patients, DESIGN, num_studies=NUM_STUDIES, cache=cache)[SIZE]["beta"]
+    sample = simulate_group(patients, DESIGN, num_studies=NUM_STUDIES, cache=cache)[SIZE]["beta", ""]
     is_lost = np.isnan(sample.truth)
     assert 0 < is_lost.sum() < is_lost.size / 2
     assert np.isnan(sample.mean[is_lost]).all()

@@ -9,6 +9,7 @@ from designstudio.inference.hierarchical.focus import Places, find_focus, smooth
 from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import sample_many_groups
 from designstudio.inference.hierarchical.marginal import Kernels, Particles, weigh_particles
+from designstudio.inference.hierarchical.pairs import Pair
 from tests.oracles.hierarchy import integrate_normal_group, integrate_normal_slope
 
 NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES = 6, 12, 400, 2
@@ -78,6 +79,34 @@ def test_a_slope_on_a_covariate_is_what_integration_says(subjects, particles):
         # Coefficients of all entries for the first predictor, then for the next.
         for draws, moments in zip((found.group.location[g, :, 1], found.group.location[g, :, 3]), expected, strict=True):
             assert_close(draws, moments)
+
+
+def test_a_change_within_people_is_what_integration_says_of_their_differences(subjects):
+    _, sds, _, sizes = subjects
+    rng = np.random.default_rng(5)
+    # As uncertain before as after: then mean and difference of a person have independent errors.
+    sds, pair = np.broadcast_to(sds[..., :1], sds.shape), Pair(0, 1)
+    own = rng.normal(size=sds.shape[:2])
+    values = np.stack([own, own + 0.4 + 0.1 * rng.normal(size=own.shape)], axis=-1)
+    means = values + sds * rng.normal(size=sds.shape)
+    points = means[:, :, None] + sds[:, :, None] * rng.normal(size=(NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES))
+    np.testing.assert_allclose(pair.turn_back(pair.turn(points)), points)
+    has = np.broadcast_to((np.arange(NUM_SUBJECTS) < sizes[:, None])[..., None], means.shape)
+    ones = np.ones((*has.shape[:2], 1), np.float32)
+    turned = Particles(pair.turn(points).astype(np.float32), np.zeros(points.shape[:-1], np.float32), has, ones)
+    hyperprior = pair.turn_hyperprior(make_hyperprior(1))
+    found = sample_many_groups(turned, hyperprior, np.arange(NUM_GROUPS), seed=1)
+    apart = sample_many_groups(turned._replace(points=points.astype(np.float32)), make_hyperprior(1), np.arange(NUM_GROUPS))
+    assert found.is_good.all()
+    for g, size in enumerate(sizes):
+        changes, errors = (means[g, :size, 1] - means[g, :size, 0]), np.sqrt(2) * sds[g, :size, 0]
+        expected = integrate_normal_group(changes, errors, 0.0, np.sqrt(2) * SCALE, np.sqrt(2) * SPREAD)[0]
+        assert_close(found.group.location[g, :, 1], expected)
+    # What people have in common before and after is no uncertainty about the change.
+    location = pair.turn_back(found.group.location)
+    widths = [(draws[..., 1] - draws[..., 0]).std(axis=1) for draws in (location, apart.group.location)]
+    assert (widths[0] < widths[1]).all()
+    assert (widths[0] < 0.6 * widths[1])[sizes > 5].all()
 
 
 def test_groups_do_not_depend_on_which_others_there_are(particles):

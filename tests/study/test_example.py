@@ -48,7 +48,7 @@ def test_every_part_that_is_commented_out_works_when_it_is_used():
     assert study.candidates == ("quadratic", "quadratic_effort")
     assert [goal.kind for goal in study.goals] == ["excludes", "narrower", "groups-differ"]
     assert [quantity.name for quantity in study.quantities] == ["ratio"]
-    assert [design.name for design in study.designs][-2:] == ["two-blocks", "bean-bag"]
+    assert [design.name for design in study.designs][-3:] == ["two-blocks", "training", "bean-bag"]
     assert study.analysis.shared == ("sigma",)
     assert study.search is not None
     assert study.search.space.searched == ("sigma", "levels", "low_share", "stimuli.distribution")

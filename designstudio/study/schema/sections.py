@@ -194,7 +194,11 @@ def goal_kind(context: Context) -> Kind:
         Field("kind", one_of("kind of goal", KINDS), "What is to be reached.", is_required=True),
         Field("quantity", scored, "A parameter or a quantity of the study.", is_required=True),
         Field("value", NUMBER, "For excludes and group-mean: the value that must be excluded; by default the neutral one."),
-        Field("margin", number(0), "By how much the interval must stay away from the value, or groups must differ."),
+        Field(
+            "margin",
+            number(0),
+            "By how much the interval must stay away from the value or from no difference.",
+        ),
         Field(
             "margin_at_end",
             number(0, 1),
@@ -205,7 +209,12 @@ def goal_kind(context: Context) -> Kind:
         Field(
             "group", group, "For groups-differ without [[groups]]: the second group, where it differs from the population."
         ),
-        Field("groups", list_of(TEXT, "names"), "Which of the [[groups]]: two for groups-differ, one for group-mean."),
+        Field(
+            "groups",
+            list_of(TEXT, "names"),
+            "Which of the [[groups]]: two for groups-differ, else one.",
+        ),
+        Field("conditions", list_of(TEXT, "names"), "For changes: from which to which; by default the first two."),
         Field(
             "decision",
             one_of("decision", DECISIONS),
