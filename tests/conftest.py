@@ -17,6 +17,7 @@ from filelock import FileLock
 
 from designstudio.cli import main
 from designstudio.core.configuration import configure
+from designstudio.core.garbage import look_for_garbage_less_often
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import example_path, read_data
 from designstudio.fitting.request import FitRequest
@@ -28,6 +29,7 @@ from tests.helpers.quick_compilation import compile_quickly
 # XLA reads its flags when it is first used.
 compile_quickly()
 configure()
+look_for_garbage_less_often()
 
 EXAMPLE_COSTS = ("quadratic", "quadratic_effort")
 
@@ -47,11 +49,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Python looks for garbage less often: tracing makes millions of objects that live, and each look goes through them."""
+    """All modules stay: no look for garbage goes through them again."""
     gc.collect()
-    # All modules: they stay.
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(params=PAPER_COST_NAMES)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from designstudio.cli.commands import LOOK, Commands, list_commands
 from designstudio.cli.notes import DEBUG, is_given, set_quiet
+from designstudio.core.garbage import look_for_garbage_less_often
 from designstudio.errors import OutsideTrainingBoxWarning, StudioError
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, **LOOK)
@@ -45,6 +46,7 @@ def _root(
 
 def main() -> None:
     """Entry point of the `designstudio` command."""
+    look_for_garbage_less_often()
     console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
 
     def show_warning(message: Warning | str, category: type[Warning], *details: object) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from designstudio.core.files import write_json
+from designstudio.core.garbage import look_for_garbage_less_often
 from designstudio.core.progress import Progress
 from designstudio.errors import StudioError
 from designstudio.runs.jobs.job import FAILED, FINISHED, LOCK, OUTCOME, PID, PROGRESS, STOP, STOPPED, Job
@@ -95,4 +96,5 @@ def _run(job: Job, reporter: Reporter) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
+    look_for_garbage_less_often()
     sys.exit(work(Path(sys.argv[1])))
