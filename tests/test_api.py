@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import designstudio as ds
@@ -134,6 +136,23 @@ print(len(jax.devices()), jax.config.jax_compilation_cache_dir)
         code.format("jax.devices(); jax.numpy.zeros(3) + 1"), DESIGNSTUDIO_CORES="3", DESIGNSTUDIO_CACHE_DIR=folder
     )
     assert used == (f"1 {folder}", "")
+
+
+def test_programs_note_one_line_of_each_operation_unless_jax_was_told_otherwise(monkeypatch):
+    before = jax.config.jax_traceback_in_locations_limit
+
+    def count_callers():
+        jax.config.update("jax_traceback_in_locations_limit", 10)
+        ds.configure()
+        # A function of its own each time: what was traced is kept.
+        return jax.jit(lambda x: jnp.sin(x) + 1).lower(1.0).as_text(debug_info=True).count("callsite(")
+
+    try:
+        assert count_callers() == 0
+        monkeypatch.setenv("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "10")
+        assert count_callers() > 0
+    finally:
+        jax.config.update("jax_traceback_in_locations_limit", before)
 
 
 def test_devices_that_come_too_late_give_one_sentence():
