@@ -6,6 +6,7 @@ without talking to each other: one GPU, several, or several host devices.
 """
 
 import functools
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -198,12 +199,14 @@ def _choose_options() -> dict[str, Any]:
     """What the compiler is told: on CPUs, to spend less time on what gains nothing here.
 
     LLVM's later optimisations take half of the compilation time, and so does the newer of XLA's two ways to make kernels.
-    Options that XLA does not know are left out.
+    Options that XLA does not know are left out, and what XLA_FLAGS says is left as it is.
     """
     if jax.default_backend() != "cpu":
         return {}
-    options = {}
+    options, given = {}, os.environ.get("XLA_FLAGS", "")
     for name, value in QUICK_COMPILATION.items():
+        if name in given:
+            continue
         try:
             jax.jit(jnp.negative, compiler_options={name: value}).lower(np.float32(0)).compile()
         except jax.errors.JaxRuntimeError:

@@ -72,3 +72,11 @@ def test_a_cpu_gets_batches_of_one_size():
     model = BehaviorModel(ExactActor(get_cost("quadratic")))
     sizes = {choose_batch_size(model, SimpleNamespace(weight=np.ones((num, 1, 1))), FitSettings()) for num in (1, 1000)}
     assert sizes == {FitSettings().batch_size}
+
+
+def test_what_xla_was_told_is_left_as_it_is(monkeypatch):
+    choose, all_options = batches._choose_options.__wrapped__, set(batches.QUICK_COMPILATION)
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    assert set(choose()) == all_options
+    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
+    assert set(choose()) == all_options - {"xla_backend_optimization_level"}
