@@ -16,6 +16,7 @@ from designstudio.evaluate.goals import resolve_exclusion
 from designstudio.evaluate.model_recovery import pair_study
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import RULES
+from designstudio.fitting.reading.copies import IS_COPY
 from designstudio.fitting.reading.load import MIN_TRIALS
 from designstudio.fitting.reading.rows import NOT_POSITIVE
 from designstudio.fitting.reading.where import parse_filters
@@ -280,6 +281,7 @@ def _describe_exclusions(options: RecordOptions) -> dict[str, Any]:
             *(f"Rows are kept only where {text}." for text in options.where),
             "Rows without subject, condition, stimulus or response are left out.",
             f"Rows are left out if {NOT_POSITIVE}.",
+            f"Rows are left out if {IS_COPY}.",
         ],
         "participants": [
             f"Participants with fewer than {options.min_trials} usable trials are left out.",

@@ -50,3 +50,54 @@ def test_wild_responses_are_counted_and_named():
 def test_one_stimulus_is_named():
     (sentence,) = check_data(make(one_stimulus=True), allows_lapses=True)
     assert sentence.startswith("All subjects have seen one stimulus only")
+
+
+def in_conditions(trials, factor, *, only_response):
+    """The same trials in two conditions, the second with other numbers."""
+    index = np.broadcast_to(np.arange(trials.sizes["trial"]) % 2, trials["stimulus"].shape)
+    scale = np.where(index == 1, factor, 1.0)
+    stimulus = trials["stimulus"].values * (1.0 if only_response else scale)
+    return make_trials(stimulus, trials["response"].values * scale, condition_index=index, conditions=["low", "high"])
+
+
+def test_a_condition_in_another_unit_is_refused_by_name():
+    with pytest.raises(DataError, match=r"^The responses relative to stimuli of condition 'high' are \d+ times"):
+        check_data(in_conditions(make(), 1000.0, only_response=True), allows_lapses=True)
+    with pytest.raises(DataError, match=r"^The stimuli of condition 'high' are \d+ times .* --where 'condition != high'\.$"):
+        check_data(in_conditions(make(), 1000.0, only_response=False), allows_lapses=True)
+    # Conditions may show other stimuli.
+    assert check_data(in_conditions(make(), 10.0, only_response=False), allows_lapses=True) == []
+
+
+def test_several_subjects_in_another_unit_are_named_together():
+    trials = make()
+    factor = np.array([1000.0, 1000.0, 1.0, 1.0])[:, None]
+    mixed = make_trials(trials["stimulus"] * factor, trials["response"] * factor, subjects=["a", "b", "c", "d"])
+    with pytest.raises(DataError, match=r"^The stimuli of subjects '\w', '\w' are .* --where 'subject not in \w, \w'\.$"):
+        check_data(mixed, allows_lapses=True)
+
+
+def test_a_factor_of_ten_is_said_and_not_refused():
+    (said, _) = check_data(make(10.0), allows_lapses=True)
+    assert said.startswith("The responses relative to stimuli of subject 'S0' are 9.62 times those of the others")
+    assert said.endswith("if they are in another unit, convert these rows.")
+    trials = make()
+    trials["response"] = trials["response"] * 8
+    (said, far) = check_data(trials, allows_lapses=True)
+    assert said.startswith("Responses are typically 7.84 times their stimuli")
+    assert far.endswith("So many are no lapses: see whether they are in another unit, or in another column.")
+
+
+def test_people_who_differ_gradually_are_in_one_unit():
+    trials = make(num=6)
+    factor = np.geomspace(1, 100, 6)[:, None]
+    graded = make_trials(trials["stimulus"] * factor, trials["response"] * factor)
+    assert not any("unit" in sentence for sentence in check_data(graded, allows_lapses=True))
+
+
+def test_a_code_for_missing_responses_is_recognised():
+    trials = make()
+    trials["response"][2, :4] = 9999.0
+    (sentence,) = check_data(trials, allows_lapses=True)
+    assert "S2 trial 1 (9999)" in sentence
+    assert sentence.endswith("add --where 'response != 9999'.")

@@ -189,7 +189,11 @@ def test_more_participants_than_planned_are_found(lab):
 
 def test_missing_and_additional_trials_are_found_for_each_condition(lab):
     change_rows(lab, lambda row: [] if int(row["trial"]) <= 20 and row["condition"] == "low" else [row], ["01"])
-    change_rows(lab, lambda row: [row, row] if row["condition"] == "high" else [row], ["02"])
+
+    def repeat(row):
+        return [row, {**row, "trial": str(1000 + int(row["trial"]))}] if row["condition"] == "high" else [row]
+
+    change_rows(lab, repeat, ["02"])
     result = verify_record(lab / "record", data=lab / "data")
     assert [difference.what for difference in result.differences] == ["trials of 'low'", "trials of 'high'"]
     assert "1 of 3 participants have another number of trials of 'high' than the planned 45: 02 has 90" in (

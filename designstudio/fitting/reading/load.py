@@ -12,7 +12,14 @@ import xarray as xr
 from designstudio.errors import DataError
 from designstudio.fitting.reading.cells import is_missing, parse_number, tidy_label
 from designstudio.fitting.reading.columns import GROUP, ROLES, check_chosen
-from designstudio.fitting.reading.dataset_notes import describe_columns, describe_conditions, describe_labels, settle_unit
+from designstudio.fitting.reading.copies import describe_repeats, find_copies
+from designstudio.fitting.reading.dataset_notes import (
+    describe_columns,
+    describe_conditions,
+    describe_labels,
+    describe_spellings,
+    settle_unit,
+)
 from designstudio.fitting.reading.folders import find_sources
 from designstudio.fitting.reading.load_report import AppliedFilter, ExcludedSubject, LoadReport, count, group_rows
 from designstudio.fitting.reading.rows import LABEL_ROLES, NUMBER_ROLES, Rows, read_rows
@@ -72,6 +79,9 @@ def read_data(
     used = [part for part in parts if part.roles]
     rejected = [row for part in parts for row in (*part.filtered, *part.rejected)]
     table = _join(used) if used else None
+    copies = [] if table is None else find_copies(table)
+    table = table if table is None else table.drop(index=[(file, line) for file, line, _ in copies])
+    rejected += copies
     excluded = [] if table is None else _check_subjects(table, min_trials)
     is_out = np.zeros(0, bool) if table is None else table["subject"].isin([entry.subject for entry in excluded]).values
     if table is None or is_out.all():
@@ -86,12 +96,13 @@ def read_data(
     has_conditions = any("condition" in part.roles for part in used)
     notes += describe_columns(used, trials["condition"].values.tolist())
     notes += describe_conditions(table, has_conditions) + describe_labels(used)
+    notes += describe_repeats(table) + describe_spellings(table)
     report = LoadReport(
         files=tuple(part.source.file for part in parts),
         num_rows=sum(part.num_read for part in parts),
         renamed={column: role for part in used for role, column in part.roles.items() if column != role},
         filters=_count_removed(parts, filters),
-        excluded_rows=group_rows([row for part in parts for row in part.rejected]),
+        excluded_rows=group_rows([*(row for part in parts for row in part.rejected), *copies]),
         excluded_subjects=tuple(excluded),
         notes=tuple(notes),
         unit=unit,
@@ -153,7 +164,7 @@ def _check_subjects(table: pd.DataFrame, min_trials: int) -> list[ExcludedSubjec
     for subject, trials in table.groupby("subject", sort=False):
         num_trials, stimuli = len(trials), trials["stimulus"].unique()
         if num_trials < min_trials:
-            reason = f"{count(num_trials, 'usable trial')}, but at least {min_trials} are needed (min_trials)"
+            reason = f"{count(num_trials, 'usable trial')}, but at least {min_trials} are needed (--min-trials)"
             excluded.append(ExcludedSubject(str(subject), num_trials, reason))
         elif len(stimuli) == 1:
             reason = f"every stimulus is {stimuli[0]:g}, but prior and bias can only be told apart if it varies"
@@ -194,7 +205,7 @@ def _explain_emptiness(
     reasons += [f"subject {entry.subject!r} was left out ({entry.reason})" for entry in excluded[:1]]
     more = f", and {count(len(excluded) - 1, 'more subject')} too" if len(excluded) > 1 else ""
     num_rows = sum(part.num_read for part in parts)
-    return (
-        f"Nobody is left of the {count(num_rows, 'row')} in '{path}': {'; '.join(reasons)}{more}: "
-        "change the filters or min_trials."
-    )
+    advice = ["change the filters"] if filters else []
+    advice += ["correct these rows, or choose other columns with --column"] if rows else []
+    advice += ["give people with more trials and stimuli"] if excluded else []
+    return f"Nobody is left of the {count(num_rows, 'row')} in '{path}': {'; '.join(reasons)}{more}: {', or '.join(advice)}."

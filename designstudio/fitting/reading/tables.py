@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from designstudio.errors import DataError
-from designstudio.fitting.reading.cells import is_missing, parse_number
+from designstudio.fitting.reading.cells import is_missing, parse_number, uses_comma
 from designstudio.fitting.reading.load_report import count
 
 # If a first line could be split by several, the earlier one: commas also stand in numbers and in text.
@@ -57,6 +57,14 @@ class Table:
         if is_missing(text):
             return None
         number = parse_number(text, has_commas=self.has_commas)
+        if number is None and uses_comma(text):
+            # It may stand for thousands as well: nobody can know.
+            raise self.error(
+                column,
+                row,
+                f"A number without commas is needed, but {text!r} was given: write a decimal point, or separate columns by "
+                "semicolons, where a comma is decimal.",
+            )
         if number is None:
             raise self.error(
                 column, row, f"A number is needed, but {text!r} was given: correct it, or write n/a where there is none."
@@ -92,9 +100,12 @@ def read_table(path: Path, file: str) -> Table:
                 names = _name_columns(cells, file)
             elif any(cells):
                 if len(cells) != len(names):
+                    # Decimal commas make more cells.
+                    is_longer = delimiter == "," and len(cells) > len(names)
+                    hint = ", and if commas are decimal, separate columns by semicolons" if is_longer else ""
                     raise DataError(
                         f"{file}, line {line}: This row has {count(len(cells), 'cell')}, but {len(names)} columns are "
-                        "named in the first line: make them agree."
+                        f"named in the first line: make them agree{hint}."
                     )
                 rows.append(cells)
                 lines.append(line)

@@ -109,8 +109,8 @@ def test_every_row_is_accounted_for(load):
         "a.csv line 4, a.csv line 6.",
         "Left out 1 row because the stimulus is missing: a.csv line 5.",
         "Left out 1 row because the subject is missing: a.csv line 7.",
-        "Left out subject 'anna': 6 usable trials, but at least 10 are needed (min_trials).",
-        "Left out subject 'cleo': 9 usable trials, but at least 10 are needed (min_trials).",
+        "Left out subject 'anna': 6 usable trials, but at least 10 are needed (--min-trials).",
+        "Left out subject 'cleo': 9 usable trials, but at least 10 are needed (--min-trials).",
         "Left out subject 'dora': every stimulus is 2, but prior and bias can only be told apart if it varies.",
         "The unit of stimulus and response is not known: name it, for example with --unit s.",
         "There is no column for the condition: all trials are in one, called 'all'.",
@@ -153,7 +153,8 @@ def test_very_many_conditions_are_noted(load):
 
 
 def test_labels_from_spreadsheets_are_the_same_subject(load):
-    loaded = load(make_rows(["1", "1.0"], num_trials=6))
+    rows = [{**row, "trial": number} for number, row in enumerate(make_rows(["1", "1.0"], num_trials=6))]
+    loaded = load(rows)
     assert loaded.trials["subject"].values.tolist() == ["1"]
 
 
@@ -171,7 +172,7 @@ def test_labels_from_spreadsheets_are_the_same_subject(load):
             {},
             {"min_trials": 50},
             r"^Nobody is left of the 24 rows in '.*a\.csv': subject 'anna' was left out \(12 usable trials, but at least 50 "
-            r"are needed \(min_trials\)\), and 1 more subject too: change the filters or min_trials\.$",
+            r"are needed \(--min-trials\)\), and 1 more subject too: give people with more trials and stimuli\.$",
         ),
         ({}, {"where": ["trial > 99"]}, r"^Nobody is left of the 24 rows in '.*': 'trial > 99' removed 24 rows: change"),
     ],
@@ -261,3 +262,40 @@ def test_random_tables_survive_a_file(data, tmp_path_factory):
         assert loaded.trials["stimulus"].values[position][present].tolist() == [row["stimulus"] for row in own]
         index = loaded.trials["condition_index"].values[position][present]
         assert loaded.trials["condition"].values[index].tolist() == [row["condition"] for row in own]
+
+
+def test_labels_in_two_spellings_are_named(load):
+    rows = [
+        {**row, "subject": row["subject"].upper() if row["trial"] % 2 else row["subject"]}
+        for row in make_rows(num_trials=24)
+    ]
+    said = "The subjects 'ANNA' and 'anna' are taken for 2: if one is meant, write it one way."
+    assert said in load(rows).report.notes
+
+
+def test_the_unit_of_the_rows_is_known(load):
+    rows = [{**row, "unit": "ms"} for row in make_rows()]
+    loaded = load(rows)
+    assert loaded.report.unit == "ms"
+    assert "The unit 'ms' comes from the column 'unit'." in loaded.report.notes
+    assert "The unit 's' was given, although the column 'unit' says 'ms'." in load(rows, unit="s").report.notes
+    rows[3]["unit"] = "s"
+    with pytest.raises(DataError, match=r"^The column 'unit' says 'ms' and 's': convert .* --where 'unit == ms'\.$"):
+        load(rows)
+
+
+@pytest.mark.parametrize("cell", ["1,5", "2,140"])
+def test_a_comma_in_a_number_is_explained(load, cell):
+    rows = make_rows()
+    rows[1]["response"] = f'"{cell}"'
+    with pytest.raises(DataError, match=rf"A number without commas is needed, but '{cell}' was given: .* semicolons"):
+        load(rows)
+
+
+def test_decimal_commas_among_commas_are_guessed(load):
+    rows = make_rows()
+    rows[1]["response"] = "1,5"
+    with pytest.raises(
+        DataError, match=r"This row has 5 cells, but 4 .* if commas are decimal, separate columns by semicolons"
+    ):
+        load(rows)

@@ -29,7 +29,9 @@ def test_decimal_commas_do_not_split_a_row(tmp_path):
 
 def test_decimal_commas_are_numbers_only_where_semicolons_separate(tmp_path):
     table = read(tmp_path, 'subject,stimulus\na,"1,5"\n')
-    with pytest.raises(DataError, match=r"^a\.csv, line 2, column 'stimulus': A number is needed, but '1,5' was given: "):
+    with pytest.raises(
+        DataError, match=r"^a\.csv, line 2, column 'stimulus': A number without commas is needed, but '1,5' was"
+    ):
         table.number("stimulus", 0)
 
 
