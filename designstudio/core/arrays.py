@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Array
 from numpy.typing import ArrayLike, DTypeLike
 
-# Data sets that go through a program together: few, or many.
-BATCH_SIZES = (20, 100)
+# Data sets that go through a program together: as many as a slider waits for.
+BATCH_SIZE = 20
 
 
 def put(values: ArrayLike, dtype: DTypeLike = np.float32) -> Array:
@@ -20,8 +20,7 @@ def put(values: ArrayLike, dtype: DTypeLike = np.float32) -> Array:
 def map_batches(function: Callable[..., Any], *arrays: Any) -> Any:
     """What a function finds for each data set, batch by batch.
 
-    Batches have one of two sizes, and the last is filled up with copies: whatever the number of data sets, nothing new is
-    compiled.
+    Batches have one size, and the last is filled up with copies: whatever the number of data sets, nothing new is compiled.
 
     Args:
         function: takes and returns arrays, or trees of them, whose first axis is for data sets.
@@ -29,10 +28,9 @@ def map_batches(function: Callable[..., Any], *arrays: Any) -> Any:
     """
     arrays = jax.tree.map(np.asarray, arrays)
     num = len(jax.tree.leaves(arrays)[0])
-    size = next((size for size in BATCH_SIZES if num <= size), BATCH_SIZES[-1])
     parts = []
-    for first in range(0, num, size):
-        chosen = np.minimum(np.arange(first, first + size), num - 1)
+    for first in range(0, num, BATCH_SIZE):
+        chosen = np.minimum(np.arange(first, first + BATCH_SIZE), num - 1)
         found = function(*jax.tree.map(lambda array, chosen=chosen: array[chosen], arrays))
         parts.append(jax.tree.map(np.asarray, found))
     return jax.tree.map(lambda *pieces: np.concatenate(pieces)[:num], *parts)
