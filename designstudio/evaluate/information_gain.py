@@ -61,7 +61,7 @@ def compute_gains(
     if np.isnan(logs).any() or not follows_analysis_model(study):
         return np.full((len(numbers), len(PARTS)), np.nan)
     task = Task.prepare(model, observations, numbers, settings, study.seed)
-    exact = task.sampled if task.is_exact else task.observations
+    exact = None if task.is_exact else task.observations
     places = _list_nuisance(model)
     if LAPSE_RATE.name in model.free:
         # The last of all parameters. Without lapses their rate has no logarithm; this one is never looked at.
@@ -125,40 +125,47 @@ def _find_roots(
 def _average_likelihood(
     model: BehaviorModel,
     places: tuple[int, ...],
-    given: tuple[Array, Array, Observations, Observations, Int[Array, " dataset"]],
+    given: tuple[Array, Array, Observations, Observations | None, Int[Array, " dataset"]],
     lapse_rate: Float[Array, ""],
     key: Key[Array, ""],
 ) -> tuple[Float[Array, " dataset"], Float[Array, " dataset"]]:
-    """Log likelihood of the true parameters, and by how much that of true prior and cost differs, noises integrated out."""
+    """Log likelihood of the true parameters, and by how much that of true prior and cost differs, noises integrated out.
 
-    def one(dataset: tuple[Array, Array, Observations, Observations, Int[Array, ""]]) -> tuple[Array, Array]:
+    The fast likelihood stands once in the program, for the truth and for noises around it; where it is exact, no other does.
+    """
+
+    def one(dataset: tuple[Array, Array, Observations, Observations | None, Int[Array, ""]]) -> tuple[Array, Array]:
         logs, root, fast, exact, number = dataset
         values = _set_rate(model, unpack(model, logs), lapse_rate)
-        at_truth = model.log_likelihood(values, exact)
         may_lapse = LAPSE_RATE.name in model.free
         if not places and not may_lapse:
-            return at_truth, jnp.zeros(())
+            return model.log_likelihood(values, fast if exact is None else exact, is_fast=exact is None), jnp.zeros(())
         share = jnp.log(jnp.array([FAR_SHARE, 1 - FAR_SHARE]))
         mixture = Mixture(share, jnp.zeros((1, len(places))), root[None])
         is_unidentified = (False,) * len(places)
         own_key = jax.random.fold_in(key, number)
         offsets = draw_from_mixture(mixture, is_unidentified, NUM_DRAWS, key=own_key)
-        num_trials = jnp.sum(exact.moments.count)
+        num_trials = jnp.sum((fast if exact is None else exact).moments.count)
         rates, log_density = _draw_rates(lapse_rate, num_trials, key=jax.random.fold_in(own_key, 2))
         place = np.array(places, int)
 
-        def weigh(offset: Array, rate: Array) -> Array:
+        def weigh(offset: Array, rate: Array) -> tuple[Array, Array]:
             moved = _set_rate(model, unpack(model, logs.at[place].add(offset)), rate)
             names = {model.free_entries[at] for at in places} | ({LAPSE_RATE.name} if may_lapse else set())
             log_slope = jnp.sum(logs[place] + offset)
-            return model.log_likelihood(moved, fast, is_fast=True) + _noise_log_prior(model, moved, names) + log_slope
+            return model.log_likelihood(moved, fast, is_fast=True), _noise_log_prior(model, moved, names) + log_slope
 
-        log_weight = jax.vmap(weigh)(offsets, rates)
+        # The truth comes first.
+        moves, tried = jnp.pad(offsets, ((1, 0), (0, 0))), jnp.concatenate([lapse_rate[None], rates])
+        log_likelihood, log_prior = jax.vmap(weigh)(moves, tried)
+        log_weight = log_likelihood[1:] + log_prior[1:]
         log_weight -= mixture_log_density(prepare_mixture(mixture), is_unidentified, offsets)
         log_weight -= log_density if may_lapse else 0.0
         log_weight = jnp.where(jnp.isnan(log_weight), -jnp.inf, log_weight)
         average = jax.nn.logsumexp(log_weight) - jnp.log(NUM_DRAWS)
-        return at_truth, average - model.log_likelihood(values, fast, is_fast=True)
+        fast_at_truth = log_likelihood[0]
+        at_truth = fast_at_truth if exact is None else model.log_likelihood(values, exact)
+        return at_truth, average - fast_at_truth
 
     return jax.lax.map(one, given, batch_size=CHUNK_SIZE)
 

@@ -32,11 +32,11 @@ def expected_information(
     """
 
     def one(z: Array, fixed: Values, x: Array) -> Array:
-        def moments(z: Array) -> tuple[Array, Array]:
-            return predict_responses(model, unpack(model, z), fixed, x)
+        def moments(z: Array) -> tuple[tuple[Array, Array], Array]:
+            mean, log_variance = predict_responses(model, unpack(model, z), fixed, x)
+            return (mean, log_variance), log_variance
 
-        log_variance = moments(z)[1]
-        by_mean, by_variance = jax.jacfwd(moments)(z)
+        (by_mean, by_variance), log_variance = jax.jacfwd(moments, has_aux=True)(z)
         weight = jnp.where(is_present, jnp.exp(-log_variance), 0.0)
         of_mean = jnp.einsum("kti,ktj,kt->ij", by_mean, by_mean, weight)
         return of_mean + jnp.einsum("kti,ktj,kt->ij", by_variance, by_variance, jnp.where(is_present, 0.5, 0.0))
