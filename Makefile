@@ -35,7 +35,7 @@ layers: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.installed-dev browser
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 # Tests of the studio want a real browser: Debian's, if it may be installed here.
 browser:
