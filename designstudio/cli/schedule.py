@@ -15,7 +15,9 @@ def schedule(
     study: Annotated[Path, typer.Argument(help="A study file.", metavar="STUDY")],
     out: Annotated[Path, typer.Option(help="Folder for the lists; nothing in it is overwritten.", metavar="DIR")],
     design: Annotated[str | None, typer.Option(help="Name of the design to run; default: the study's first.")] = None,
-    participants: Annotated[int | None, typer.Option(help="How many lists; default: the design's participants.")] = None,
+    participants: Annotated[
+        int | None, typer.Option(help="How many lists, of each group; default: the design's participants.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random; default: the study's.")] = None,
     order: Annotated[str | None, typer.Option(help="blocked or interleaved; default: what suits the design.")] = None,
     max_repeats: Annotated[
@@ -36,7 +38,7 @@ def schedule(
     """Write randomised trial lists for PsychoPy and jsPsych, and a Psych-DS folder for the responses.
 
     The stimuli are those that the evaluation of the study shows. The same seed gives the same files, and more participants
-    leave the earlier lists as they are.
+    leave the earlier lists as they are. In a study with groups everybody of every group has a list.
 
     Example: designstudio schedule study.toml --design two-levels --participants 20 --seed 1 --out lists
     """
@@ -50,8 +52,8 @@ def schedule(
     chosen = made.design
     num, unit_words = len(made.lists), f", in {made.unit}" if made.unit != STIMULUS_UNIT else ""
     typer.echo(
-        f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials, about {chosen.minutes:.1f} minutes each, from "
-        f"design {chosen.name!r}{unit_words}, seed {made.study.seed}."
+        f"{num} list{'' if num == 1 else 's'} of {chosen.num_trials} trials{made.group_sizes}, about {chosen.minutes:.1f} "
+        f"minutes each, from design {chosen.name!r}{unit_words}, seed {made.study.seed}."
     )
     for sentence in (*describe_order(made), *made.notes):
         typer.echo(sentence)

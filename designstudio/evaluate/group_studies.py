@@ -32,6 +32,7 @@ from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.model.simulate import label_participants
 from designstudio.study import Group, Study
 from designstudio.study.design import Design
+from designstudio.study.groups import EVERYBODY
 
 # People of one study are numbered from a multiple of this on.
 STRIDE = 10_000
@@ -107,6 +108,11 @@ def find_members(study: Study, group: Group, place: int) -> Members:
     return Members(study.replace(population=population, seed=study.seed + place * SEED_OF_GROUP), group)
 
 
+def find_everybody(study: Study) -> list[Members]:
+    """All groups of a study; everybody is one, if it has none."""
+    return [find_members(study, group, place) for place, group in enumerate(study.groups or (EVERYBODY,))]
+
+
 def simulate_group(
     members: Members,
     design: Design,
@@ -175,8 +181,8 @@ def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) 
         studies: their numbers.
         size: how many people there are.
     """
-    study, group = members.study, members.group
-    takes_part = np.array([_stay(study.seed, number, size) >= group.dropout for number in studies])
+    study = members.study
+    takes_part = np.array([stay_in(members, number, size) for number in studies])
     experiment = prepare_group(members, design, studies, size)
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["information" if study.fidelity == "information" else "importance"]
@@ -218,14 +224,20 @@ def _simulate_block(members: Members, design: Design, studies: np.ndarray, sizes
     )
 
 
-def _stay(seed: int, number: int, size: int) -> np.ndarray:
-    """A number of each person: those with small ones drop out; a larger study begins like a smaller one."""
-    return make_generator(seed, "dropout", int(number)).uniform(size=size)
+def stay_in(members: Members, number: int, size: int) -> np.ndarray:
+    """Who of the first people of a study does not drop out; a larger study begins like a smaller one."""
+    uniform = make_generator(members.study.seed, "dropout", int(number)).uniform(size=size)
+    return np.asarray(uniform >= members.group.dropout)
 
 
 def prepare_group(members: Members, design: Design, studies: np.ndarray, size: int) -> Experiment:
     """The people of a group in these studies, one study after the other, with what is multiplied and what is changed."""
-    study, numbers = members.study, (studies[:, None] * STRIDE + np.arange(size)).ravel()
+    return prepare_people(members, design, (studies[:, None] * STRIDE + np.arange(size)).ravel())
+
+
+def prepare_people(members: Members, design: Design, numbers: np.ndarray) -> Experiment:
+    """People of a group by their numbers; those of the first study are counted from 0."""
+    study = members.study
     experiment = prepare_experiment(study, design, first=0, num_datasets=len(numbers), numbers=numbers)
     people = experiment.participants
     for name, factor in members.group.factors.items():

@@ -2,7 +2,8 @@
 
 The stimuli are those that the evaluation of the study shows to the data set of the participant's number, from the same seed;
 only their order is the schedule's own. So the laboratory runs what was evaluated. A participant's list depends on the
-design, the seed, the options and their own number, and never on how many others there are.
+design, the seed, the options and their own number, and never on how many others there are. In a study with groups the people
+are those of the first of its simulated studies: each group has lists, stimuli and orders of blocks of its own.
 """
 
 import dataclasses
@@ -13,8 +14,9 @@ import numpy as np
 
 from designstudio.core.memory import check_memory
 from designstudio.errors import StudioError, UnknownNameError
-from designstudio.evaluate.experiment import place_stimuli, prepare_experiment, simulate_experiment
-from designstudio.lab.labels import check_labels
+from designstudio.evaluate.experiment import place_stimuli, simulate_experiment
+from designstudio.evaluate.group_studies import Members, find_everybody, prepare_people, stay_in
+from designstudio.lab.labels import check_labels, check_participants, label_participant
 from designstudio.lab.orders import Kind, OrderError, find_smallest_limit, order_blocks, order_trials
 from designstudio.study import Study
 from designstudio.study.design import Design
@@ -74,10 +76,17 @@ class ListedTrial:
 
 @dataclasses.dataclass(frozen=True)
 class TrialList:
-    """The trials of one participant, whose number has two digits or more."""
+    """The trials of one participant.
+
+    Attributes:
+        subject: a number of two digits or more, after the name of the group.
+        trials: in their order.
+        group: whose member it is; nothing in a study without groups.
+    """
 
     subject: str
     trials: tuple[ListedTrial, ...]
+    group: str = ""
 
     @property
     def block_order(self) -> tuple[str, ...]:
@@ -103,6 +112,21 @@ class Schedule:
         return choose_unit(self.study.unit, self.options.unit)
 
     @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The participants of each group; nothing in a study without groups."""
+        groups: dict[str, tuple[str, ...]] = {}
+        for trials in self.lists:
+            if trials.group:
+                groups[trials.group] = (*groups.get(trials.group, ()), trials.subject)
+        return groups
+
+    @property
+    def group_sizes(self) -> str:
+        """How many people each group has, in brackets after a space; nothing in a study without groups."""
+        sizes = ", ".join(f"{len(subjects)} {name}" for name, subjects in self.groups.items())
+        return f" ({sizes})" if sizes else ""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know."""
         own = self.design.own_parameters
@@ -114,6 +138,9 @@ class Schedule:
             )
         if self.options.simulates:
             notes.append("The responses are SIMULATED from the study's population: they are no data.")
+            silent = [trials.subject for trials in self.lists if all(trial.response is None for trial in trials.trials)]
+            if silent:
+                notes.append(f"Who drops out in the simulation has no responses: {', '.join(silent)}.")
         return tuple(notes)
 
 
@@ -131,7 +158,7 @@ def make_schedule(
         study: its seed decides about everything random, its population about simulated responses.
         design: what is run.
         options: how trials are ordered.
-        num_participants: by default the design's.
+        num_participants: in each group that has no number of its own; by default the design's.
 
     Raises:
         StudioError: if there is no such order of trials, or the study is in another unit.
@@ -141,18 +168,25 @@ def make_schedule(
     num_participants = design.num_participants if num_participants is None else num_participants
     if num_participants < 1:
         raise StudioError(f"A schedule needs at least 1 participant, but {num_participants} was given.")
-    num_trials = num_participants * design.num_trials
-    what = f"Lists of {design.num_trials:,} trials for {num_participants:,} participants"
-    check_memory(num_trials * BYTES_A_TRIAL, what, "ask for fewer of them at a time")
+    counts = [(members, members.group.num_participants or num_participants) for members in find_everybody(study)]
+    total = sum(count for _, count in counts)
+    what = f"Lists of {design.num_trials:,} trials for {total:,} participants"
+    check_memory(total * design.num_trials * BYTES_A_TRIAL, what, "ask for fewer of them at a time")
     check_labels(design)
-    lists = (list_trials(study, design, options, number) for number in range(num_participants))
+    everybody = [(members, number) for members, count in counts for number in range(count)]
+    if study.groups:
+        groups = [members.group.name for members, _ in everybody]
+        labels = [label_participant(number, group) for (_, number), group in zip(everybody, groups, strict=True)]
+        check_participants(labels, groups)
+    lists = (list_trials(members, design, options, number) for members, number in everybody)
     return Schedule(study, design, options, tuple(lists))
 
 
-def list_trials(study: Study, design: Design, options: ScheduleOptions, number: int) -> TrialList:
-    """The trials of one participant, counted from 0."""
+def list_trials(members: Members, design: Design, options: ScheduleOptions, number: int) -> TrialList:
+    """The trials of one participant of a group, counted from 0."""
+    study = members.study
     # One at a time: nothing about others, not even their number, can reach this list.
-    stimuli, responses = _simulate(study, design, number) if options.simulates else (_place(study, design, number), None)
+    stimuli, responses = _simulate(members, design, number) if options.simulates else (_place(study, design, number), None)
     is_mixed = options.order == INTERLEAVED and len(design.conditions) > 1
     conditions = range(len(design.conditions)) if is_mixed else order_blocks(len(design.conditions), number)
     kinds = {k: _name_kinds(design, options, k, stimuli[k], is_mixed) for k in conditions}
@@ -172,7 +206,8 @@ def list_trials(study: Study, design: Design, options: ScheduleOptions, number: 
             trials.append(
                 ListedTrial(len(trials) + 1, block, condition.name, condition.levels, float(stimuli[k][i]), response)
             )
-    return TrialList(f"{number + 1:02d}", tuple(trials))
+    group = members.group.name if study.groups else ""
+    return TrialList(label_participant(number, group), tuple(trials), group)
 
 
 def _place(study: Study, design: Design, number: int) -> list[np.ndarray]:
@@ -180,9 +215,12 @@ def _place(study: Study, design: Design, number: int) -> list[np.ndarray]:
     return [row[present] for row, present in zip(stimuli[0], is_present, strict=True)]
 
 
-def _simulate(study: Study, design: Design, number: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Stimuli, with all their digits, and responses of each condition."""
-    experiment = prepare_experiment(study, design, first=number, num_datasets=1)
+def _simulate(members: Members, design: Design, number: int) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
+    """Stimuli, with all their digits, and responses of each condition; none of who drops out."""
+    study = members.study
+    if not stay_in(members, 0, number + 1)[-1]:
+        return _place(study, design, number), None
+    experiment = prepare_people(members, design, np.array([number]))
     trials = experiment.scale.undo(simulate_experiment(study, design, experiment)).isel(dataset=0)
     index = trials["condition_index"].values
     return _place(study, design, number), [trials["response"].values[index == k] for k in range(len(design.conditions))]

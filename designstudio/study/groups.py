@@ -68,3 +68,7 @@ class Group:
                 raise UnknownNameError(f"parameter of group {self.name!r}", name, parameters)
             if isinstance(change, AbstractPrior):
                 parameters[name].check(change.quantile(np.array([0.0001, 0.9999])), f"{name} of group {self.name!r}")
+
+
+# Whoever takes part in a study that names no groups.
+EVERYBODY = Group("everybody")

@@ -19,7 +19,7 @@ from designstudio.model.scale import Scale
 from designstudio.study.analysis import Analysis
 from designstudio.study.design import Design
 from designstudio.study.goals import CHANGES, GROUPS_DIFFER, Goal
-from designstudio.study.groups import Group
+from designstudio.study.groups import EVERYBODY, Group
 from designstudio.study.objectives import Objective
 from designstudio.study.population import Population
 from designstudio.study.quantities import Quantity
@@ -190,7 +190,7 @@ class Study:
         """The groups that a goal of whole studies is about: two that are compared, or one."""
         groups = {group.name: group for group in self.groups}
         chosen = goal.groups or tuple(groups)[: 2 if goal.kind == GROUPS_DIFFER else 1]
-        return tuple(groups[name] for name in chosen) or (Group("everybody"),)
+        return tuple(groups[name] for name in chosen) or (EVERYBODY,)
 
     def choose_conditions(self, goal: Goal, design: Design) -> tuple[int, int] | None:
         """Places of the two conditions of a design that a goal compares within participants; None for other goals.

@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from designstudio.fitting.reading.columns import GROUP
 from designstudio.model.parameters import STIMULUS_UNIT
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ class AbstractFormat(ABC):
         return f"{self.name}/sub-{subject}{self.suffix}"
 
 
-def make_row(schedule: "Schedule", trial: "ListedTrial") -> Row:
-    """What an experiment needs to know about a trial."""
+def make_row(schedule: "Schedule", trials: "TrialList", trial: "ListedTrial") -> Row:
+    """What an experiment needs to know about a trial of a participant."""
     return {
+        **({GROUP: trials.group} if trials.group else {}),
         "trial": trial.number,
         "block": trial.block,
         "condition": trial.condition,
@@ -64,6 +66,12 @@ def make_row(schedule: "Schedule", trial: "ListedTrial") -> Row:
         **({UNIT: schedule.unit} if schedule.unit != STIMULUS_UNIT else {}),
         "seconds": float(schedule.design.seconds_per_trial),
     }
+
+
+def count_people(schedule: "Schedule") -> str:
+    """How many take part, and in which groups, in words."""
+    num = len(schedule.lists)
+    return f"{num} participant{'' if num == 1 else 's'}{schedule.group_sizes}"
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]]) -> str:

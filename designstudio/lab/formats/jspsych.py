@@ -17,4 +17,4 @@ class JsPsych(AbstractFormat):
 
     def write_list(self, schedule: "Schedule", trials: "TrialList") -> str:
         """The timeline variables of one participant."""
-        return write_pretty([make_row(schedule, trial) for trial in trials.trials])
+        return write_pretty([make_row(schedule, trials, trial) for trial in trials.trials])

@@ -1,10 +1,12 @@
 """Tables of what the analysis takes as measured: one for each such parameter, to be filled with what was measured.
 
-`designstudio fit --fixed` reads them. Levels that the experimenter sets stand there as they were planned; a rehearsal has
-what its simulated participants have.
+`designstudio fit --fixed` reads them. Levels that the experimenter sets stand there as they were planned, unless a group
+differs in them; a rehearsal has what its simulated participants have.
 """
 
-from designstudio.evaluate.experiment import prepare_experiment
+import numpy as np
+
+from designstudio.evaluate.group_studies import find_everybody, prepare_people
 from designstudio.lab.formats.base import Row, write_csv
 from designstudio.lab.labels import label_condition
 from designstudio.lab.schedule import Schedule
@@ -33,18 +35,32 @@ def write_fit_options(schedule: Schedule, folder: str) -> list[str]:
 def _list_rows(schedule: Schedule, name: str) -> list[Row]:
     design, subjects = schedule.design, [trials.subject for trials in schedule.lists]
     if schedule.options.simulates:
-        experiment = prepare_experiment(schedule.study, design, first=0, num_datasets=len(subjects))
+        return _list_simulated(schedule, name)
+    labels = [label_condition(condition.name) for condition in design.conditions]
+    if name not in design.levels:
+        return [{"subject": subject, name: None} for subject in subjects]
+    if any(name in group.factors for group in schedule.study.groups):
+        # What is shown alike is not perceived alike: it has to be measured in everybody.
+        return [{"subject": subject, "condition": label, name: None} for subject in subjects for label in labels]
+    return [{"condition": label_condition(c.name), name: float(c.levels[name])} for c in design.conditions]
+
+
+def _list_simulated(schedule: Schedule, name: str) -> list[Row]:
+    rows: list[Row] = []
+    for members in find_everybody(schedule.study):
+        group = members.group.name if schedule.study.groups else ""
+        subjects = [trials.subject for trials in schedule.lists if trials.group == group]
+        experiment = prepare_people(members, schedule.design, np.arange(len(subjects)))
         parameter = next(p for p in experiment.fitted.parameters if p.name == name)
         values = experiment.scale.restore(experiment.fixed[name], parameter)
         if "condition" not in values.dims:
-            return [{"subject": subject, name: float(value)} for subject, value in zip(subjects, values.values, strict=True)]
+            rows += [{"subject": who, name: float(value)} for who, value in zip(subjects, values.values, strict=True)]
+            continue
         own = values.transpose("dataset", "condition").values
-        labels = [label_condition(condition.name) for condition in design.conditions]
-        return [
+        labels = [label_condition(condition.name) for condition in schedule.design.conditions]
+        rows += [
             {"subject": subject, "condition": label, name: float(own[i, k])}
             for i, subject in enumerate(subjects)
             for k, label in enumerate(labels)
         ]
-    if name in design.levels:
-        return [{"condition": label_condition(c.name), name: float(c.levels[name])} for c in design.conditions]
-    return [{"subject": subject, name: None} for subject in subjects]
+    return rows

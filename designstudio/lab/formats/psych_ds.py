@@ -7,7 +7,8 @@ names of the files, in a column, and in the descriptions of the data set and of 
 import re
 from typing import Any
 
-from designstudio.lab.formats.base import UNIT, Row, make_row, write_csv
+from designstudio.fitting.reading.columns import GROUP
+from designstudio.lab.formats.base import UNIT, Row, count_people, make_row, write_csv
 from designstudio.lab.schedule import Schedule, TrialList
 from designstudio.lab.text_folder import write_pretty
 from designstudio.model.parameters import NO_UNIT, STIMULUS_UNIT
@@ -26,7 +27,7 @@ def write_table(schedule: Schedule, trials: TrialList) -> str:
     """A participant's table."""
     rows: list[Row] = []
     for trial in trials.trials:
-        row = {"subject": trials.subject, **make_row(schedule, trial), "response": trial.response}
+        row = {"subject": trials.subject, **make_row(schedule, trials, trial), "response": trial.response}
         rows.append(row | ({ORIGIN: SIMULATED} if schedule.options.simulates else {}))
     return write_csv(rows)
 
@@ -41,7 +42,7 @@ def write_description(schedule: Schedule) -> str:
     design = schedule.design
     name = f"{schedule.study.title}: {design.name}" if schedule.study.title else design.name
     about = (
-        f"{len(schedule.lists)} participants, {design.num_trials} trials each, in {len(design.conditions)} conditions, "
+        f"{count_people(schedule)}, {design.num_trials} trials each, in {len(design.conditions)} conditions, "
         f"{schedule.options.order}; scheduled by designstudio with seed {schedule.study.seed}."
     )
     if schedule.options.simulates:
@@ -66,7 +67,8 @@ def describe_variables(schedule: Schedule) -> list[dict[str, Any]]:
     if schedule.options.simulates:
         response = "SIMULATED response, drawn from the study's population: not data of people"
     variables = [
-        _describe("subject", "who: the number of the list"),
+        _describe("subject", "who: the number of the list" + (", after the group" if schedule.groups else "")),
+        *([_describe(GROUP, "whose member the participant is")] if schedule.groups else []),
         _describe("trial", "place in the list, counted from 1"),
         _describe("block", "place of the block, counted from 1"),
         _describe("condition", "name of the condition"),

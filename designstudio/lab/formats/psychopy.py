@@ -20,5 +20,5 @@ class PsychoPy(AbstractFormat):
 
     def write_list(self, schedule: "Schedule", trials: "TrialList") -> str:
         """The conditions file of one participant."""
-        rows = [make_row(schedule, trial) for trial in trials.trials]
+        rows = [make_row(schedule, trials, trial) for trial in trials.trials]
         return write_csv([{"trial_number" if name == "trial" else name: row[name] for name in row} for row in rows])

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from designstudio.core.fingerprint import hash_json
-from designstudio.lab.formats.base import AbstractFormat
+from designstudio.lab.formats.base import AbstractFormat, count_people
 from designstudio.lab.formats.known_values import list_measured, name_known, write_fit_options
 from designstudio.lab.schedule import BLOCKED, Schedule
 from designstudio.model.parameters import STIMULUS_UNIT
@@ -51,7 +51,7 @@ def _title(schedule: Schedule) -> str:
     design = schedule.design
     title = f"{schedule.study.title}: {design.name}" if schedule.study.title else design.name
     count = (
-        f"{len(schedule.lists)} participants, {design.num_trials} trials each, about {design.minutes:.1f} minutes; seed "
+        f"{count_people(schedule)}, {design.num_trials} trials each, about {design.minutes:.1f} minutes; seed "
         f"{schedule.study.seed}."
     )
     return f"{title}\n{'=' * len(title)}\n\n{count}"
@@ -90,9 +90,10 @@ def _describe_blocks(schedule: Schedule) -> list[str]:
 
 
 def _explain_files(schedule: Schedule, formats: Sequence[AbstractFormat]) -> list[str]:
+    first = schedule.lists[0].subject
     explained = {
-        **{of.name_file("01"): of.about for of in formats},
-        "data/sub-01/": "a Psych-DS table with a column `response`",
+        **{of.name_file(first): of.about for of in formats},
+        f"data/sub-{first}/": "a Psych-DS table with a column `response`",
         **{name_known(name): f"{name} as the analysis takes it" for name in list_measured(schedule)},
         "schedule.json": "design, seed, options and the SHA-256 of every file",
     }

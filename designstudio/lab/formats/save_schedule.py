@@ -68,6 +68,7 @@ def describe_schedule(schedule: Schedule, files: dict[str, str]) -> dict[str, An
         "design": design,
         "design_fingerprint": hash_json(design),
         "participants": len(schedule.lists),
+        **({"groups": {name: list(subjects) for name, subjects in schedule.groups.items()}} if schedule.groups else {}),
         "seed": schedule.study.seed,
         "order": options.order,
         "max_repeats": options.max_repeats,
