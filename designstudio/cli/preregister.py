@@ -54,7 +54,7 @@ def preregister(
     with show_progress("Computing power") as progress:
         record, chosen = run_preregister(request, progress=progress, notify=note)
     people, computed = record.content["participants"], record.content[POWER]
-    typer.echo(f"Design {chosen.name!r}: {count_participants(people)}, {chosen.num_trials} trials each.")
+    typer.echo(f"Design {chosen.name!r}: {count_participants(record.content)}, {chosen.num_trials} trials each.")
     for sentence in list_goals(record.content):
         typer.echo(f"• {sentence}")
     for line in (*summarize_power(computed), *computed.get("notes", ())):

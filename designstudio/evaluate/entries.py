@@ -47,8 +47,15 @@ def list_entries(
     model: BehaviorModel, design: Design, quantities: Sequence[Quantity], scale: Scale = OWN_UNIT
 ) -> list[Entry]:
     """All that is scored for a model that is fitted to the data of a design of a study with this scale."""
+    return name_entries(model, [condition.name for condition in design.conditions], quantities, scale)
+
+
+def name_entries(
+    model: BehaviorModel, conditions: Sequence[str], quantities: Sequence[Quantity], scale: Scale = OWN_UNIT
+) -> list[Entry]:
+    """The same, where there is no design but only conditions with names."""
     parameters = {parameter.name: parameter for parameter in model.parameters}
-    conditions, entries = [condition.name for condition in design.conditions], []
+    entries = []
     for at in list_parameter_entries(model):
         parameter = parameters[at.name]
         if parameter.role == Role.LIKELIHOOD:

@@ -1,20 +1,21 @@
-"""Hierarchical analyses of simulated groups: the model of `fit --pool`, plain or about a change within participants."""
+"""Hierarchical analyses of simulated and real groups: the model of `fit --pool`, plain or about a change within people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from designstudio.evaluate.entries import Entry, compute_entries, restore_values
-from designstudio.evaluate.experiment import Experiment
 from designstudio.inference.hierarchical.group_model import choose_hyperprior
 from designstudio.inference.hierarchical.group_model import list_entries as list_group_entries
-from designstudio.inference.hierarchical.many_groups import ManyGroups, sample_many_groups
+from designstudio.inference.hierarchical.many_groups import GroupsSettings, ManyGroups, sample_many_groups
 from designstudio.inference.hierarchical.pairs import Pair
 from designstudio.inference.hierarchical.pool_many import focus_particles, make_kernels
+from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.scales import Scale
 from designstudio.model.likelihood.model import BehaviorModel
+from designstudio.model.scale import Scale as UnitScale
 from designstudio.study.quantities import PerCondition
 
 # Effective particles of every person that a group needs.
@@ -59,16 +60,21 @@ class FittedGroup(NamedTuple):
     """A group in some studies: people, and separate fits.
 
     Attributes:
-        experiment: everybody, one study after the other.
-        trials: of everybody.
-        takes_part: who does not drop out, over (study, person).
+        model: that was fitted. fixed: what it takes as known of everybody.
+        trials: of everybody, one study after the other, in the actor's unit.
+        takes_part: who is of the group and has data, over (study, person).
         posterior: separate fits of everybody.
+        scale: between the unit in which numbers are scored and the actor's.
+        pooling: what is assumed of the group.
     """
 
-    experiment: Experiment
+    model: BehaviorModel
+    fixed: Mapping[str, xr.DataArray]
     trials: xr.Dataset
     takes_part: np.ndarray
     posterior: xr.DataTree
+    scale: UnitScale
+    pooling: PoolingSettings
 
     @property
     def places(self) -> np.ndarray:
@@ -96,6 +102,7 @@ def analyse_groups(
     sizes: Sequence[int],
     analyses: Sequence[GroupAnalysis],
     *,
+    settings: GroupsSettings | None = None,
     seed: int,
 ) -> dict[GroupAnalysis, Middles]:
     """Every analysis of every group at each size.
@@ -104,12 +111,13 @@ def analyse_groups(
         fitted: the group. entries, quantities: what is scored.
         studies: their numbers. sizes: the first people of each study that are analysed as if there were no others.
         analyses: which.
+        settings: how carefully; by default as hundreds of simulated groups are.
         seed: of all random numbers.
     """
     if not analyses:
         return {}
-    model, fixed = fitted.experiment.fitted, fitted.experiment.fixed
-    hyperprior = choose_hyperprior(list_group_entries(model), fitted.experiment.pooling)
+    model, fixed = fitted.model, fitted.fixed
+    hyperprior = choose_hyperprior(list_group_entries(model), fitted.pooling)
     # Once for all sizes and analyses: particles that know the largest group know the smaller ones.
     focused = focus_particles(model, fitted.trials, fixed, fitted.posterior, fitted.places, hyperprior, seed=seed)
     found = {}
@@ -119,9 +127,11 @@ def analyse_groups(
         prior = hyperprior if pair is None else pair.turn_hyperprior(hyperprior)
         draws, is_good = [], []
         for size in sizes:
-            groups = sample_many_groups(make_kernels(of_pair.first(size), prior, seed=seed), prior, studies, seed=seed)
+            groups = sample_many_groups(
+                make_kernels(of_pair.first(size), prior, seed=seed), prior, studies, settings=settings, seed=seed
+            )
             location = groups.group.location if pair is None else pair.turn_back(groups.group.location)
-            middle = _find_middle(entries, fitted.experiment, location, quantities, fitted.places[:, :size])
+            middle = _find_middle(entries, fitted, location, quantities, fitted.places[:, :size])
             draws.append([middle[entry.name] for entry in entries])
             is_good.append(_is_trusted(groups))
         found[analysis] = Middles(np.array(draws, np.float32), np.array(is_good))
@@ -134,10 +144,10 @@ def _is_trusted(analysis: ManyGroups) -> np.ndarray:
 
 
 def _find_middle(
-    entries: list[Entry], experiment: Experiment, location: np.ndarray, quantities: Any, places: np.ndarray
+    entries: list[Entry], fitted: FittedGroup, location: np.ndarray, quantities: Any, places: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Draws of what the median person of every group has: of each parameter, and of quantities computed from these."""
-    model = experiment.fitted
+    model = fitted.model
     values: dict[str, Any] = {}
     for k, entry in enumerate(list_group_entries(model)):
         draws = Scale(model.priors[entry.name].support).backward(location[..., k])
@@ -147,10 +157,10 @@ def _find_middle(
             values[entry.name] = PerCondition((*values.get(entry.name, ()), draws))
     # What is known is known of each person; the middle of the group has their median.
     at = np.maximum(places, 0)
-    for name, value in experiment.fixed.items():
+    for name, value in fitted.fixed.items():
         numbers = np.median(value.values[at], axis=1)
         is_split = "condition" in value.dims
         values[name] = PerCondition(n[:, None] for n in numbers.T) if is_split else numbers[:, None]
     shape = location.shape[:2]
-    computed = compute_entries(entries, restore_values(values, model, experiment.scale), quantities)
+    computed = compute_entries(entries, restore_values(values, model, fitted.scale), quantities)
     return {name: np.broadcast_to(np.asarray(array, float), shape) for name, array in computed.items()}

@@ -173,7 +173,7 @@ def _read_samples(kept: xr.Dataset, members: Members, size: int, num: int) -> di
     return samples
 
 
-def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) -> FittedGroup:
+def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) -> tuple[Experiment, FittedGroup]:
     """Simulate a group in these studies, and fit everybody.
 
     Args:
@@ -186,14 +186,16 @@ def fit_group(members: Members, design: Design, studies: np.ndarray, size: int) 
     experiment = prepare_group(members, design, studies, size)
     trials = simulate_experiment(study, design, experiment)
     settings = FIT_SETTINGS["information" if study.fidelity == "information" else "importance"]
-    posterior = fit_datasets(experiment.fitted, trials, fixed=experiment.fixed, settings=settings, seed=study.seed)
-    return FittedGroup(experiment, trials, takes_part, posterior)
+    model, fixed = experiment.fitted, experiment.fixed
+    posterior = fit_datasets(model, trials, fixed=fixed, settings=settings, seed=study.seed)
+    scale, pooling = experiment.scale, experiment.pooling
+    return experiment, FittedGroup(model, fixed, trials, takes_part, posterior, scale, pooling)
 
 
 def _simulate_block(members: Members, design: Design, studies: np.ndarray, sizes: Sequence[int]) -> xr.Dataset:
     study = members.study
-    fitted = fit_group(members, design, studies, max(sizes))
-    experiment, takes_part, places = fitted.experiment, fitted.takes_part, fitted.places
+    experiment, fitted = fit_group(members, design, studies, max(sizes))
+    takes_part, places = fitted.takes_part, fitted.places
     is_good: Any = fitted.posterior["diagnostics"]["is_good"].values
     entries = list_entries(experiment.fitted, design, study.quantities, experiment.scale)
     quantities = study.quantities

@@ -11,7 +11,8 @@ from designstudio.fitting.comparison import Comparison
 from designstudio.fitting.fit_json import record_fit
 from designstudio.fitting.fit_overview import describe_costs, describe_failures, frame_fit, tabulate_costs
 from designstudio.fitting.fit_verdict import conclude_fit
-from designstudio.fitting.goals import GoalOutcome, describe_plan, judge_goals
+from designstudio.fitting.goal_outcome import GoalOutcome
+from designstudio.fitting.goals import describe_plan, judge_goals
 from designstudio.fitting.planned import PlannedAnalysis
 from designstudio.fitting.posterior_summaries import summarize_group, summarize_posteriors
 from designstudio.fitting.predictive_checks import check_predictions

@@ -19,9 +19,12 @@ class PlannedGoal:
         name: how tables call it.
         kind: see `designstudio.study.goals`.
         quantity: a parameter, or a quantity of the plan.
-        value, margin: for `excludes`.
+        value, margin: for `excludes`; for goals of whole studies, where there is no effect, and how far it reaches.
         width: for `narrower`.
-        alpha: for `groups-differ`.
+        alpha: for `groups-differ` in a study without groups.
+        decision: of a whole study; "" for goals about participants, and in a study without groups.
+        groups: whom the goal of a whole study is about; everybody, if there are none.
+        conditions: that it compares within people.
         nominal: how often it may be reached without its effect; None for a goal that has none.
     """
 
@@ -33,6 +36,15 @@ class PlannedGoal:
     width: float | None = None
     alpha: float | None = None
     nominal: float | None = None
+    decision: str = ""
+    groups: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "PlannedGoal":
+        """What `dataclasses.asdict` has written, or JSON has made of it; plans of before say less."""
+        several = {name: tuple(record.get(name, ())) for name in ("groups", "conditions")}
+        return cls(**{**record, **several})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +84,7 @@ class PlannedAnalysis:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "PlannedAnalysis":
         """What `as_dict` has written."""
-        goals = tuple(PlannedGoal(**goal) for goal in record["goals"])
+        goals = tuple(PlannedGoal.from_dict(goal) for goal in record["goals"])
         texts = {name: tuple(record[name]) for name in ("rules", "deviations", "notes")}
         return cls(**{**record, **texts, "goals": goals})
 

@@ -11,11 +11,13 @@ import pandas as pd
 from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.fitting.reading import LoadedData
+from designstudio.fitting.reading.columns import GROUP
 from designstudio.fitting.reading.load_report import count, shorten
 from designstudio.lab.differences import DATA, NOTHING, Difference
 from designstudio.lab.formats.psych_ds import ORIGIN, SIMULATED
 from designstudio.lab.formats.save_schedule import SCHEDULE
 from designstudio.lab.labels import label_condition
+from designstudio.lab.record import GROUPS
 from designstudio.model.parameters import STIMULUS_UNIT
 from designstudio.model.trials.schema import ONLY_CONDITION
 from designstudio.study.design import Stimuli
@@ -37,7 +39,7 @@ def compare_data(content: Mapping[str, Any], loaded: LoadedData) -> list[Differe
     if len(planned) == 1 and set(table["condition"]) == {ONLY_CONDITION}:
         # Nobody names the only condition there is.
         table = table.assign(condition=next(iter(planned)))
-    differences = [*_compare_conditions(planned, table), *_compare_people(content["participants"], table)]
+    differences = [*_compare_conditions(planned, table), *_compare_people(content, table)]
     for label, condition in planned.items():
         rows = table[table["condition"] == label]
         if len(rows):
@@ -85,16 +87,33 @@ def _compare_conditions(planned: Mapping[str, Any], table: pd.DataFrame) -> Iter
             yield Difference(DATA, "conditions", label, NOTHING, sentence)
 
 
-def _compare_people(participants: Mapping[str, int], table: pd.DataFrame) -> Iterator[Difference]:
-    planned, found = participants["each_group"] * participants["groups"], table["subject"].nunique()
+def _compare_people(content: Mapping[str, Any], table: pd.DataFrame) -> Iterator[Difference]:
+    groups = content.get(GROUPS)
+    if not groups:
+        people = content["participants"]
+        yield from _compare_number(people["each_group"] * people["groups"], table["subject"].nunique())
+        return
+    if GROUP not in table:
+        sentence = "No column of the data says who is in which of the planned groups."
+        yield Difference(DATA, "groups", ", ".join(groups), NOTHING, sentence)
+        return
+    by_group = table.groupby(GROUP)["subject"].nunique()
+    for name, group in groups.items():
+        yield from _compare_number(group["participants"], int(by_group.get(name, 0)), f" of {name}")
+    for name in sorted(set(map(str, by_group.index)) - set(groups)):
+        sentence = f"The data have a group {name!r} that was not planned."
+        yield Difference(DATA, "groups", ", ".join(groups), name, sentence)
+
+
+def _compare_number(planned: int, found: int, of: str = "") -> Iterator[Difference]:
     if found < planned:
-        sentence = f"Not yet complete: {found} of {planned} planned participants are in the data."
+        sentence = f"Not yet complete: {found} of {planned} planned participants{of} are in the data."
     elif found > planned:
         more = found - planned
-        sentence = f"There {'is' if more == 1 else 'are'} {count(more, 'participant')} more than planned."
+        sentence = f"There {'is' if more == 1 else 'are'} {count(more, 'participant')}{of} more than planned."
     else:
         return
-    yield Difference(DATA, "participants", str(planned), str(found), sentence)
+    yield Difference(DATA, f"participants{of}", str(planned), str(found), sentence)
 
 
 def _compare_trials(label: str, planned: int, table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[Difference]:

@@ -25,15 +25,14 @@ from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.lab.compare_data import compare_data, compare_schedule
 from designstudio.lab.labels import label_condition
-from designstudio.lab.record import CONVERGENCE, PER_CONDITION, POWER, Record, RecordOptions
+from designstudio.lab.record import CONVERGENCE, GROUP_POOLING, GROUPS, PER_CONDITION, POWER, Record, RecordOptions
 from designstudio.metrics.intervals import KIND
-from designstudio.metrics.power import ALPHA
 from designstudio.model.costs import get_cost
 from designstudio.model.likelihood.lapses import LAPSE_RATE, NO_LAPSES
 from designstudio.model.parameters import NO_UNIT, STIMULUS_UNIT, Parameter
 from designstudio.model.scale import Scale
 from designstudio.model.trials.schema import ONLY_CONDITION
-from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.goals import GROUPS_DIFFER, NARROWER
 from designstudio.study.schema.priors import parse_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
@@ -104,7 +103,7 @@ def plan_fit(
         rules=tuple(content["exclusions"]["further_rules"]),
         deviations=tuple(dict.fromkeys(deviations)),
         notes=(*_note_candidates(content, request), *_compare_versions(content)),
-        groups=find_groups(loaded.table) if any(goal["kind"] == GROUPS_DIFFER for goal in _goals(content)) else {},
+        groups=find_groups(loaded.table) if _needs_groups(content) else {},
     )
     arranged = _arrange_conditions(content, loaded)
     return PlannedFit(arranged, request, Scale(factor, arranged.report.unit), analysis)
@@ -149,7 +148,7 @@ def plan_request(content: Mapping[str, Any], *, fixed: Mapping[str, FixedValue],
         seed=int(content["evaluation"]["seed"]),
         lapses=analysis.get("lapses", NO_LAPSES),
         pools="pooling" in analysis,
-        pooling=_plan_pooling(analysis.get("pooling")),
+        pooling=_plan_pooling(analysis.get("pooling", analysis.get(GROUP_POOLING))),
         interval=float(interval["probability"]),
         actors=dict(actors),
         own_priors=parsed,
@@ -180,7 +179,10 @@ def plan_goals(content: Mapping[str, Any]) -> list[PlannedGoal]:
             margin=float(goal.get("margin") or 0.0),
             width=goal.get("width"),
             alpha=goal.get("alpha"),
-            nominal={EXCLUDES: rate, GROUPS_DIFFER: goal.get("alpha", ALPHA)}.get(goal["kind"]),
+            nominal=None if goal["kind"] == NARROWER else goal.get("alpha", rate),
+            decision=str(goal.get("decision", "")),
+            groups=tuple(goal.get("groups", ())),
+            conditions=tuple(goal.get("conditions", ())),
         )
         for goal in _goals(content)
     ]
@@ -201,6 +203,10 @@ def find_groups(table: pd.DataFrame) -> dict[str, str]:
             raise DataError(f"Subject {subject!r} is in the groups {labels[0]!r} and {labels[1]!r}: give each subject one.")
         groups |= {str(subject): labels[0]} if labels else {}
     return groups
+
+
+def _needs_groups(content: Mapping[str, Any]) -> bool:
+    return bool(content.get(GROUPS)) or any(goal["kind"] == GROUPS_DIFFER for goal in _goals(content))
 
 
 def _goals(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -13,6 +13,7 @@ from designstudio.core.fingerprint import hash_json
 from designstudio.errors import StudioError
 from designstudio.evaluate.fingerprint import identify_actor, list_software
 from designstudio.evaluate.goals import resolve_exclusion
+from designstudio.evaluate.group_questions import describe_group_rule, find_margin
 from designstudio.evaluate.model_recovery import pair_study
 from designstudio.evaluate.results import Evaluation
 from designstudio.evaluate.status import RULES
@@ -32,7 +33,9 @@ from designstudio.model.scale import Scale
 from designstudio.study import Analysis, Goal, Known, Study
 from designstudio.study.design import Design
 from designstudio.study.design.description import record_design
+from designstudio.study.factor import Factor
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.groups import HIERARCHICAL
 from designstudio.study.schema.priors import format_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
@@ -40,6 +43,9 @@ from designstudio.study.units import check_name, choose_unit
 
 # The part of a record that is a result.
 POWER = "power"
+# The part about the groups of a study; records of studies without groups have none.
+GROUPS = "groups"
+GROUP_POOLING = "pooling_of_groups"
 SHARED, PER_CONDITION, KNOWN = "shared", "per condition", "known"
 CONVERGENCE = ("max_rhat", "min_ess", "min_ess_tail", "max_khat", "max_divergent", "min_ebfmi")
 FAILED_FITS = (
@@ -51,6 +57,12 @@ GOALS_ON_DATA = (
     "equal-tailed interval of the share (Jeffreys) of the same probability; the group reaches it if that interval lies "
     "above its rate of false positives, the nominal or the recorded one, whichever is larger; where none is recorded, "
     "participants are only counted. Those without a usable fit are counted apart."
+)
+STUDY_GOALS_ON_DATA = (
+    "A goal about groups is reached if its interval on the data lies beyond the value without an effect by more than the "
+    "margin: the interval of the middle of the groups in the hierarchical analysis, each group analysed by itself, or that "
+    "of a t test on posterior means, as the goal says. Participants without a usable fit, or without trials in a condition, "
+    "are left out and counted."
 )
 COMPARISON = (
     "Costs are compared by the expected log predictive density of left-out trials (PSIS-LOO), summed over the participants "
@@ -136,24 +148,20 @@ def make_record(
     options = RecordOptions() if options is None else options
     options = dataclasses.replace(options, unit=choose_unit(study.unit, options.unit))
     check_labels(design)
-    for goal in study.goals:
-        if goal.is_of_studies:
-            raise StudioError(
-                f"Records do not know goals of whole studies yet, such as that {goal}: preregister a study file without it."
-            )
     model = study.build_model(design)
     each_group = choose_participants(design, options).num_participants
-    has_groups = any(goal.kind == GROUPS_DIFFER for goal in study.goals)
+    has_second = any(goal.kind == GROUPS_DIFFER for goal in study.goals)
     return Record(
         {
             "title": study.title,
             "design": record_design(design),
-            "participants": {"each_group": each_group, "groups": 2 if has_groups else 1},
+            "participants": {"each_group": each_group, "groups": len(study.groups) or (2 if has_second else 1)},
+            **({GROUPS: _describe_groups(study, each_group)} if study.groups else {}),
             "model": _describe_model(study, model),
             "analysis": _describe_analysis(study, design, model),
             "population": _describe_population(study, design, model),
             "quantities": {quantity.name: quantity.text for quantity in study.quantities},
-            "decision": _describe_decision(study, model),
+            "decision": _describe_decision(study, design, model),
             "fits": _describe_fits(),
             "exclusions": _describe_exclusions(options),
             "evaluation": {"fidelity": study.fidelity, "datasets": study.num_datasets, "seed": study.seed},
@@ -195,7 +203,13 @@ def _describe_analysis(study: Study, design: Design, model: BehaviorModel) -> di
         # Records of before have no such entry, and knew no lapses.
         **({} if study.analysis.lapses == NO_LAPSES else {"lapses": study.analysis.lapses}),
         **({"pooling": _describe_pooling(study.analysis)} if study.analysis.pools else {}),
+        # What hierarchical goals assume of a group, whether or not its people are pooled in the fit.
+        **({GROUP_POOLING: _describe_pooling(study.analysis)} if _has_hierarchical_goals(study) else {}),
     }
+
+
+def _has_hierarchical_goals(study: Study) -> bool:
+    return any(goal.is_of_studies and goal.decision == HIERARCHICAL for goal in study.goals)
 
 
 def _describe_pooling(analysis: Analysis) -> dict[str, Any]:
@@ -243,11 +257,31 @@ def _describe_population(study: Study, design: Design, model: BehaviorModel) -> 
     }
 
 
-def _describe_decision(study: Study, model: BehaviorModel) -> dict[str, Any]:
+def _describe_groups(study: Study, each_group: int) -> dict[str, Any]:
+    return {
+        group.name: {
+            "participants": group.num_participants or each_group,
+            "dropout": float(group.dropout),
+            "differs": {
+                name: f"times {change.factor!r}" if isinstance(change, Factor) else format_prior(change)
+                for name, change in group.differs.items()
+            },
+        }
+        for group in study.groups
+    }
+
+
+def _describe_decision(study: Study, design: Design, model: BehaviorModel) -> dict[str, Any]:
     return {
         "interval": {"probability": study.interval, "kind": KIND},
-        "goals": [_describe_goal(goal, model, study.conversion) for goal in study.goals],
-        **({"goals_on_data": GOALS_ON_DATA} if study.goals else {}),
+        "goals": [
+            _describe_study_goal(study, design, goal)
+            if goal.is_of_studies
+            else _describe_goal(goal, model, study.conversion)
+            for goal in study.goals
+        ],
+        **({"goals_on_data": GOALS_ON_DATA} if any(not goal.is_of_studies for goal in study.goals) else {}),
+        **({"study_goals_on_data": STUDY_GOALS_ON_DATA} if any(goal.is_of_studies for goal in study.goals) else {}),
         "comparison_of_costs": COMPARISON if study.candidates else "none",
         "status_limits": {name: float(limit) for name, limit in dataclasses.asdict(RULES).items()},
     }
@@ -262,6 +296,23 @@ def _describe_goal(goal: Goal, model: BehaviorModel, scale: Scale) -> dict[str, 
         group = {name: format_prior(prior) for name, prior in goal.group.items()}
         return {**described, "test": "two-sided t test on posterior means", "alpha": ALPHA, "second_group": group}
     return {**described, "width": float(goal.width or 0.0)}
+
+
+def _describe_study_goal(study: Study, design: Design, goal: Goal) -> dict[str, Any]:
+    value, margin = find_margin(study, design, goal)
+    conditions = study.choose_conditions(goal, design)
+    return {
+        "name": goal.label,
+        "kind": goal.kind,
+        "quantity": goal.quantity,
+        "decision": goal.decision,
+        "groups": [group.name for group in study.choose_groups(goal)] if study.groups else [],
+        "conditions": [design.conditions[place].name for place in conditions or ()],
+        "value": float(value),
+        "margin": float(margin),
+        **({} if goal.decision == HIERARCHICAL else {"alpha": ALPHA}),
+        "rule": describe_group_rule(study, design, goal, value, margin),
+    }
 
 
 def _describe_fits() -> dict[str, Any]:

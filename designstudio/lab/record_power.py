@@ -57,7 +57,14 @@ def _describe_goal(score: PowerScore) -> dict[str, Any]:
         "failed_when_absent": score.num_failed_absent,
         "bounds": _describe_bounds(bounds),
         "bounds_when_absent": _describe_bounds(bounds_when_absent),
+        **(_describe_studies(score) if score.num_studies else {}),
     }
+
+
+def _describe_studies(score: PowerScore) -> dict[str, Any]:
+    """Of a goal that whole studies decide about; records of before have no such entries."""
+    errors = {"type_s": score.type_s, "type_m": score.type_m}
+    return {"studies": score.num_studies, **{k: None if s is None else _describe_score(s) for k, s in errors.items()}}
 
 
 def _describe_score(score: Score) -> dict[str, float | None]:
@@ -74,10 +81,12 @@ def introduce_power(power: Mapping[str, Any] | None) -> str:
         return f"{NOT_COMPUTED}."
     if not power["computed"]:
         return f"{NOT_COMPUTED}: {power['reason']}."
+    num = max((goal.get("studies", 0) for goal in power["goals"]), default=0)
+    counted = f" Goals about groups or changes: of {num} whole simulated studies, those that decide so are counted."
     return (
         f"Computed before the data by {power['fidelity']} on {power['datasets']} simulated participants, seed "
         f"{power['seed']}; {power['failed']} of the fits failed. Each goal was evaluated again on the same participants and "
-        "noise without its effect: the false-positive rate. ± is the Monte Carlo error."
+        f"noise without its effect: the false-positive rate. ± is the Monte Carlo error.{counted if num else ''}"
     )
 
 

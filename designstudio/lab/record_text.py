@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
-from designstudio.lab.record import POWER, Record
+from designstudio.lab.record import GROUPS, POWER, Record
 from designstudio.lab.record_power import HEADS, introduce_power, list_power
 from designstudio.model.parameters import NO_UNIT
 from designstudio.model.scale import suffix_unit
@@ -52,7 +52,7 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     alpha = 1 - decision["interval"]["probability"]
     sentences = [_describe_goal(goal, interval, alpha, _name_unit(content, goal)) for goal in decision["goals"]]
     # Records of before do not say it.
-    sentences += [decision["goals_on_data"]] if "goals_on_data" in decision else []
+    sentences += [decision[name] for name in ("goals_on_data", "study_goals_on_data") if name in decision]
     limits = decision["status_limits"]
     sentences += [
         f"A parameter of prior or cost counts as learned if its contraction is at least {limits['min_contraction']!r}, and "
@@ -64,18 +64,22 @@ def list_goals(content: Mapping[str, Any]) -> list[str]:
     return sentences if decision["goals"] else ["The study names no goals: success is estimation.", *sentences]
 
 
-def count_participants(people: Mapping[str, int]) -> str:
-    """How many take part, in words that agree."""
+def count_participants(content: Mapping[str, Any]) -> str:
+    """How many take part by a record, in words that agree."""
+    named = content.get(GROUPS)
+    if named:
+        return ", ".join(f"{group['participants']} {name}" for name, group in named.items())
+    people = content["participants"]
     groups = f" in each of {people['groups']} groups" if people["groups"] > 1 else ""
     return f"{people['each_group']} participant{'' if people['each_group'] == 1 else 's'}{groups}"
 
 
 def _describe_design(content: Mapping[str, Any]) -> str:
-    design, people = content["design"], content["participants"]
+    design = content["design"]
     num_trials = sum(condition["trials"] for condition in design["conditions"])
     minutes = num_trials * design["seconds_per_trial"] / 60
     return (
-        f"Design {_escape(design['name'])}: {count_participants(people)}, {num_trials} trials each, "
+        f"Design {_escape(design['name'])}: {count_participants(content)}, {num_trials} trials each, "
         f"{design['seconds_per_trial']:g} s a trial, about {minutes:.1f} minutes. Stimuli and responses are in "
         f"{_escape(content['options']['unit'])}."
     )
@@ -132,7 +136,21 @@ def _describe_population(content: Mapping[str, Any]) -> str:
     rates = ("lapse_rate", "outlier_rate", "outlier_scale")
     contamination = ", ".join(f"{name} {population[name]!r}" for name in rates)
     head = f"Participants are expected to minimise {population['cost']}; {contamination}. A number is everyone's."
-    return f"{head}\n\n{_list(lines)}"
+    return "\n\n".join([head, _list(lines), *_describe_groups(content.get(GROUPS, {}))])
+
+
+def _describe_groups(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Each group of a study, and in what it differs; nothing in a study without groups."""
+    rows = [
+        [
+            name,
+            str(group["participants"]),
+            f"{group['dropout']:.0%}",
+            "; ".join(f"{parameter}: {text}" for parameter, text in group["differs"].items()) or "-",
+        ]
+        for name, group in groups.items()
+    ]
+    return [_table(["group", "participants", "expected to drop out", "differs from the others in"], rows)] if rows else []
 
 
 def _describe_power(power: Mapping[str, Any] | None) -> list[str]:
@@ -151,6 +169,8 @@ def _name_unit(content: Mapping[str, Any], goal: Mapping[str, Any]) -> str:
 
 def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float, unit: str) -> str:
     quantity = goal["quantity"]
+    if "rule" in goal:
+        return f"{_capitalize(goal['rule'])}."
     if goal["kind"] == EXCLUDES:
         margin = f" by more than {goal['margin']!r}{unit}" if goal["margin"] else ""
         return (
@@ -164,6 +184,10 @@ def _describe_goal(goal: Mapping[str, Any], interval: str, alpha: float, unit: s
         f"A {goal['test']} of {quantity} tells the groups apart at alpha {goal['alpha']!r}; the second group is expected to "
         f"differ in {other}."
     )
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _describe_fits(fits: Mapping[str, Any]) -> str:

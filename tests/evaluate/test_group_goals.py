@@ -13,7 +13,6 @@ from designstudio.evaluate.group_decisions import Decisions, decide_by_interval,
 from designstudio.evaluate.group_goals import score_group_goals
 from designstudio.evaluate.group_studies import Sample, find_members, prepare_group, simulate_group
 from designstudio.evaluate.power_words import warn_of_power
-from designstudio.lab.record import make_record
 from designstudio.model.priors import Uniform
 from designstudio.study import Factor, Goal, Group, Population, parse_study, write_study
 from designstudio.study.file import format_study
@@ -162,7 +161,5 @@ def test_what_groups_cannot_be_is_refused_with_a_sentence(study):
         study.replace(groups=(Group("a"), Group("b", differs={"gamma": Factor(2.0)})))
     with pytest.raises(StudioError, match="needs at least 2 participants in each group"):
         score_group_goals(study, TWO_LEVELS, cache=NOWHERE)
-    with pytest.raises(StudioError, match="Records do not know goals of whole studies"):
-        make_record(study, DESIGN)
     with pytest.raises(StudioError, match="A search cannot aim at whole studies"):
         parse_study(f"{format_study(study)}{SEARCH}", "again")

@@ -8,15 +8,8 @@ import pytest
 import xarray as xr
 from scipy import integrate, stats
 
-from designstudio.fitting.goals import (
-    COUNTED,
-    NOT_JUDGED,
-    NOT_REACHED,
-    REACHED,
-    compute_share_interval,
-    describe_plan,
-    judge_goals,
-)
+from designstudio.fitting.goal_outcome import COUNTED, NOT_JUDGED, NOT_REACHED, REACHED
+from designstudio.fitting.goals import compute_share_interval, describe_plan, judge_goals
 from designstudio.fitting.planned import PlannedAnalysis, PlannedGoal
 from designstudio.model.actors import ExactActor
 from designstudio.model.costs import get_cost

@@ -8,13 +8,24 @@ import json
 import numpy as np
 import pytest
 
+from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
+from designstudio.evaluate.evaluate_design import evaluate_design
+from designstudio.evaluate.group_decisions import decide
+from designstudio.evaluate.group_goals import simulate_questions
+from designstudio.evaluate.group_questions import list_questions, split_question
 from designstudio.evaluate.group_studies import find_everybody, prepare_group, stay_in
+from designstudio.fitting.fit_subjects import fit_subjects
+from designstudio.fitting.goal_outcome import NOT_JUDGED
 from designstudio.fitting.reading import read_data
+from designstudio.lab.compare_data import compare_data
 from designstudio.lab.formats.save_schedule import format_schedule, save_schedule
+from designstudio.lab.planned_fit import plan_fit
+from designstudio.lab.record import Record, RecordOptions, make_record
+from designstudio.lab.record_text import write_text
 from designstudio.lab.schedule import BLOCKED, ScheduleOptions, make_schedule
 from designstudio.model.priors import Uniform
-from designstudio.study import Analysis, Factor, Group, Known
+from designstudio.study import Analysis, Factor, Goal, Group, Known
 from tests.evaluate.make_study import EVERYONE_THE_SAME, TWO_LEVELS, make_study
 
 GROUPS = (
@@ -100,3 +111,85 @@ def test_groups_whose_people_would_be_called_alike_are_refused():
 def test_a_group_takes_the_number_of_lists_that_is_asked_for_unless_it_has_its_own():
     schedule = make_schedule(STUDY.replace(population=EVERYONE_THE_SAME), DESIGN, num_participants=2)
     assert {group: len(subjects) for group, subjects in schedule.groups.items()} == {"controls": 2, "old patients": 4}
+
+
+GOALS = (
+    Goal("groups-differ", "beta", decision="t-test", name="differ"),
+    Goal("groups-differ", "beta", name="pooled"),
+    Goal("group-mean", "beta", groups=("old patients",), name="effort"),
+)
+# Nobody drops out, so that everybody can be compared.
+ASKED = STUDY.replace(
+    goals=GOALS,
+    groups=(GROUPS[0], dataclasses.replace(GROUPS[1], dropout=0.0)),
+    analysis=Analysis(known={"sigma_r": Known(0.15)}),
+)
+OPTIONS = RecordOptions(unit="cm")
+LARGE = dataclasses.replace(DESIGN, num_participants=8)
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("groups") / "lists"
+    save_schedule(make_schedule(ASKED, DESIGN, SIMULATED), folder, ["psychopy"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def record():
+    return make_record(ASKED, DESIGN, OPTIONS)
+
+
+def test_a_record_holds_groups_and_goals_and_is_read_back_as_the_plan_of_the_data(record, lists):
+    assert record.content["groups"]["old patients"] == {
+        "participants": 4,
+        "dropout": 0.0,
+        "differs": {"beta": "{ uniform = [0.6, 0.7] }", "sigma": "times 1.5"},
+    }
+    text = write_text(record)
+    assert "Design two-levels: 3 controls, 4 old patients, 90 trials each" in text
+    assert "Old patients minus controls in beta stays away from 0: the 95% interval of a t test on posterior means." in text
+    planned = plan_fit(record, lists).analysis
+    assert planned.deviations == ()
+    differ, pooled, effort = planned.goals
+    assert (differ.decision, differ.groups, differ.nominal) == ("t-test", ("controls", "old patients"), 0.05)
+    assert (pooled.decision, pooled.nominal) == ("hierarchical", pytest.approx(0.06))
+    assert (effort.groups, effort.value, effort.margin) == (("old patients",), 1.0, pytest.approx(0.025))
+
+
+def test_people_who_are_missing_from_a_group_are_told(record, lists, tmp_path):
+    rows = read_data(lists).table
+    content = json.loads(json.dumps(record.content))
+    content["groups"]["controls"]["participants"] = 5
+    content["groups"]["young"] = {"participants": 2, "dropout": 0.0, "differs": {}}
+    said = [difference.sentence for difference in compare_data(content, read_data(lists))]
+    assert "Not yet complete: 3 of 5 planned participants of controls are in the data." in said
+    assert "Not yet complete: 0 of 2 planned participants of young are in the data." in said
+    rows.drop(columns="group").to_csv(tmp_path / "nobody.csv", index=False)
+    planned = plan_fit(record, tmp_path / "nobody.csv", unit="cm").analysis
+    assert "No column of the data says who is in which of the planned groups." in planned.deviations
+
+
+def test_data_of_the_laboratory_are_decided_as_the_simulated_study_of_the_same_people_is(tmp_path):
+    study = ASKED.replace(groups=tuple(dataclasses.replace(group, num_participants=None) for group in ASKED.groups))
+    save_schedule(make_schedule(study, LARGE, SIMULATED), tmp_path / "lists", ["psychopy"])
+    planned = plan_fit(make_record(study, LARGE, OPTIONS), tmp_path / "lists")
+    fit = fit_subjects(planned.loaded, planned.request, scale=planned.scale, plan=planned.analysis)
+    questions = list_questions(study, LARGE, [8])
+    found = simulate_questions(LARGE, questions, [8], num_studies=1, cache=BlockCache(None))
+    for outcome, question in zip(fit.goals, questions, strict=True):
+        assert outcome.status != NOT_JUDGED, outcome.sentence
+        [part] = split_question(question, found, 8)
+        goal, value = question.goal, 1.0 if question.goal.kind == "group-mean" else 0.0
+        simulated = [float(array[0]) for array in decide(study, goal, part.present, value)]
+        width = outcome.high - outcome.low
+        # Other draws: chains here, weighted draws there, and some hundred of the group.
+        np.testing.assert_allclose([outcome.estimate, outcome.low, outcome.high], simulated, atol=0.15 * width)
+
+
+def test_a_record_holds_the_power_of_goals_of_whole_studies():
+    study = ASKED.replace(goals=GOALS[:1], num_studies=10, fidelity="information")
+    evaluation = evaluate_design(study, DESIGN, num_datasets=10, cache=BlockCache(None))
+    text = write_text(make_record(study, DESIGN, OPTIONS, evaluation=evaluation))
+    assert "Goals about groups or changes: of 10 whole simulated studies, those that decide so are counted." in text
+    assert isinstance(make_record(study, DESIGN, OPTIONS, evaluation=evaluation), Record)
