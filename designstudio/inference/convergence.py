@@ -178,11 +178,14 @@ def smooth_weights(log_weight: Float[np.ndarray, "set draw"]) -> Smoothed:
     num_draws = log_weight.shape[1]
     num_tail = int(min(num_draws / 5, 3 * np.sqrt(num_draws)))
     shifted = log_weight - log_weight.max(axis=1, keepdims=True)
-    order = np.argsort(shifted, axis=1)
-    ranked = np.take_along_axis(shifted, order, axis=1)
-    cutoff = np.exp(ranked[:, -num_tail - 1, None])
-    tail = np.exp(ranked[:, -num_tail:]) - cutoff
-    shape, scale = fit_pareto(tail)
+    # Only the tail has to be in order, and the draw before it at its place.
+    last = num_draws - num_tail - 1
+    places = np.argpartition(shifted, last, axis=1)[:, last:]
+    above = np.take_along_axis(shifted, places, axis=1)
+    cutoff, above = np.exp(above[:, :1]), above[:, 1:]
+    order = np.argsort(above, axis=1)
+    places, ranked = (np.take_along_axis(part, order, axis=1) for part in (places[:, 1:], above))
+    shape, scale = fit_pareto(np.exp(ranked) - cutoff)
     probabilities = (np.arange(num_tail) + 0.5) / num_tail
     k = np.where(np.abs(shape) < 1e-12, 1e-12, shape)[:, None]
     with np.errstate(all="ignore"):
@@ -190,10 +193,10 @@ def smooth_weights(log_weight: Float[np.ndarray, "set draw"]) -> Smoothed:
         # No draw is made heavier than the heaviest.
         smoothed = np.minimum(np.log(quantiles), 0.0)
     is_fitted = (np.isfinite(shape) & (scale > 0))[:, None]
-    ranked[:, -num_tail:] = np.where(is_fitted, smoothed, ranked[:, -num_tail:])
-    result = np.empty_like(shifted)
-    np.put_along_axis(result, order, ranked, axis=1)
-    return Smoothed(result - special.logsumexp(result, axis=1, keepdims=True), np.where(is_fitted[:, 0], shape, np.nan))
+    np.put_along_axis(shifted, places, np.where(is_fitted, smoothed, ranked), axis=1)
+    largest = shifted.max(axis=1, keepdims=True)
+    total = largest + np.log(np.exp(shifted - largest).sum(axis=1, keepdims=True))
+    return Smoothed(shifted - total, np.where(is_fitted[:, 0], shape, np.nan))
 
 
 def fit_pareto(
@@ -212,8 +215,8 @@ def fit_pareto(
         b = steps / (CANDIDATE_SPREAD * quarter) + 1 / largest
         shapes = np.log1p(-b[:, :, None] * excess[:, None, :]).mean(axis=2)
         profile = num * (np.log(-b / shapes) - shapes - 1)
-        weights = special.softmax(profile, axis=1)
-        mean_b = (b * weights).sum(axis=1)
+        weights = np.exp(profile - profile.max(axis=1, keepdims=True))
+        mean_b = (b * weights).sum(axis=1) / weights.sum(axis=1)
         shape = np.log1p(-mean_b[:, None] * excess).mean(axis=1)
         scale = -shape / mean_b
         return (num * shape + PRIOR_SIZE * PRIOR_SHAPE) / (num + PRIOR_SIZE), scale

@@ -181,13 +181,16 @@ def resample(
     weights = np.where(is_usable, np.exp(log_weight - np.where(is_usable, largest, 0.0)), 1.0)
     ends = np.cumsum(weights, axis=-1)
     ends /= ends[..., -1:]
-    steps = np.arange(num_draws)
-    chosen = np.zeros((num_datasets, num_blocks, num_draws), int)
+    # How many of the evenly spaced points lie below each end, of all blocks at once.
+    starts = np.zeros((num_datasets, num_blocks, 1))
+    order = np.zeros((num_datasets, num_blocks, num_draws), int)
     for i in range(num_datasets):
         for k in range(num_blocks):
-            points = (steps + rng[i].uniform()) / num_draws
-            chosen[i, k] = rng[i].permutation(np.searchsorted(ends[i, k], points))
-    return np.minimum(chosen, size - 1)
+            starts[i, k], order[i, k] = rng[i].uniform(), rng[i].permutation(num_draws)
+    below = np.clip(np.floor(num_draws * ends - starts) + 1, 0, num_draws).astype(int)
+    counts = np.diff(below, axis=-1, prepend=0)
+    chosen = np.repeat(np.broadcast_to(np.arange(size), counts.shape).ravel(), counts.ravel())
+    return np.take_along_axis(chosen.reshape(order.shape), order, axis=-1)
 
 
 def take_draws(values: np.ndarray, indices: np.ndarray) -> np.ndarray:

@@ -77,7 +77,10 @@ class PreparedProposal(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is found at coordinates: the parameters, the coordinates without bounds, and the log density of these."""
+    """What is found at coordinates: the parameters, the coordinates without bounds, and the log density of these.
+
+    Only chains want to know the last two; see `ImportanceSettings.starts_chains`.
+    """
 
     values: dict[str, Float[Array, "..."]]
     y: Float[Array, "*set coordinate"]

@@ -34,6 +34,7 @@ class ImportanceSettings:
         num_components: t components of the proposal.
         num_refits: steps of expectation-maximisation in each round.
         chunk_size: data sets that a device works on at once.
+        starts_chains: whether chains will start from the draws, which takes more than their parameters and weights.
     """
 
     num_rounds: int = 2
@@ -42,6 +43,7 @@ class ImportanceSettings:
     num_components: int = 3
     num_refits: int = 2
     chunk_size: int = 10
+    starts_chains: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,6 +158,7 @@ class FitSettings:
             num_components=self.num_components,
             num_refits=self.num_refits,
             chunk_size=self.chunk_size,
+            starts_chains=self.method != "importance",
         )
 
     def choose_nuts(self) -> NutsSettings:

@@ -104,6 +104,7 @@ def measure_speed(num_sequential: int = 10, num_compiled: int = 3) -> list[dict[
 
 def run_numpyro(model: BehaviorModel, seen: Any, start: ImportanceBatch, settings: NutsSettings) -> tuple[Any, Any]:
     """Values and steps of as many chains by numpyro's kernel: the same density, starts, first scale and numbers of draws."""
+    assert start.start is not None  # the settings are those of chains
     return _numpyro_program(model, settings)(
         seen, start.proposal.expected, start.start, jax.random.split(jax.random.key(1), start.start.y.shape[:2])
     )
