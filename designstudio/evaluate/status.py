@@ -196,8 +196,9 @@ def _find_confounded(
         return None
     worst = max(found, key=lambda pair: abs(pair.correlation.value))
     names = (worst.first, worst.second)
-    others = [entry for entry in learned if entry.name not in names and _is_low(entry, rules.min_contraction, rules)]
-    also = f"; {_list(others)} {'are' if len(others) > 1 else 'is'} not learned either" if others else ""
+    sure, unsure = _split_unlearned([entry for entry in learned if entry.name not in names], rules)
+    also = f"; {_list(sure)} {'are' if len(sure) > 1 else 'is'} not learned either" if sure else ""
+    also += f"; {_list(unsure)} may not be learned either" if unsure else ""
     verb = "are" if is_sure else "may be"
     reason = (
         f"{worst.first} and {worst.second} {verb} confounded: correlation {worst.correlation}, and {worst.second} is "
@@ -208,18 +209,31 @@ def _find_confounded(
 
 def _find_unlearned(learned: Sequence[Learned], rules: StatusRules) -> Status | None:
     """The status of a design with a parameter that keeps most of its prior uncertainty."""
-    unlearned = [entry for entry in learned if _is_low(entry, rules.min_contraction, rules)]
+    sure, unsure = _split_unlearned(learned, rules)
+    unlearned = [*sure, *unsure]
     if not unlearned:
         return None
-    is_clear = any(_is_low(entry, rules.min_contraction, rules, is_sure=True) for entry in unlearned)
+    is_clear = bool(sure)
     trades = [
         f"{entry.name} trades off against {entry.partner}, correlation {entry.correlation}"
         for entry in unlearned
         if abs(entry.correlation.value) >= rules.strong_correlation
     ]
-    verb, them = ("are", "them") if len(unlearned) > 1 else ("is", "it")
-    reason = f"{_list(unlearned)} {verb} not learned: what the fits say about {them} is mostly their prior"
+    them = "them" if len(sure or unsure) > 1 else "it"
+    if sure:
+        verb = "are" if len(sure) > 1 else "is"
+        also = f"; {_list(unsure)} may not be learned either" if unsure else ""
+        reason = f"{_list(sure)} {verb} not learned: what the fits say about {them} is mostly their prior{also}"
+    else:
+        reason = f"{_list(unsure)} may not be learned: what the fits say about {them} may be mostly their prior"
     return Status(NOT_LEARNED, _hedge("; ".join([reason, *trades]), is_clear), is_clear)
+
+
+def _split_unlearned(learned: Sequence[Learned], rules: StatusRules) -> tuple[list[Learned], list[Learned]]:
+    """Parameters that surely keep most of their prior uncertainty, and those that may."""
+    low = [entry for entry in learned if _is_low(entry, rules.min_contraction, rules)]
+    sure = [entry for entry in low if _is_low(entry, rules.min_contraction, rules, is_sure=True)]
+    return sure, [entry for entry in low if entry not in sure]
 
 
 def _list_doubts(learned: Sequence[Learned], pairs: Sequence[Pair], rules: StatusRules) -> list[_Doubt]:

@@ -78,7 +78,17 @@ def test_a_better_status_is_never_due_to_noise():
             assert close.name == below
             assert not close.is_clear
             assert "within the Monte Carlo error of a limit" in close.reason
+            assert ("may not be learned" in close.reason) == (close.name == "not learned")
             assert decide(contraction=(limit - 3 * error, 0.95), error=error).is_clear
+
+
+def test_what_may_have_been_learned_is_not_said_to_be_mostly_prior():
+    status = decide(contraction=(0.52, 0.05), error=0.02)
+    assert status.is_clear
+    assert status.reason.startswith("beta (contraction 0.05 ± 0.02) is not learned: what the fits say about it is mostly")
+    assert status.reason.endswith("; mu_0 (contraction 0.52 ± 0.02) may not be learned either")
+    unclear = decide(contraction=(0.52, 0.95), error=0.02)
+    assert "mu_0 (contraction 0.52 ± 0.02) may not be learned: what the fits say about it may be mostly" in unclear.reason
 
 
 def test_a_posterior_that_follows_a_skewed_prior_to_where_it_is_narrow_has_learned_nothing():
