@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 
 from designstudio.core.configuration import configure_once
 from designstudio.core.randomness import make_key
+from designstudio.errors import StudioError
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
@@ -112,12 +113,23 @@ def _keep_own_values(study: Study, design: Design, participants: xr.Dataset, par
                 key = make_key(study.seed, f"{FACTORS} {design.conditions[k].name}")
                 spread = factor.spread * draw_scores([name], numbers, 1, key=key)[:, 0, 0]
             values[:, k] *= factor.factor * np.exp(spread)
+            _check_factor(name, values[:, k], design.conditions[k].name, parameters)
         changed[name] = values
     if not changed:
         return participants
-    # Refuses what a factor has made impossible.
     everything = {str(name): changed.get(str(name), array.values) for name, array in participants.items()}
     return label_participants(parameters, everything, numbers)
+
+
+def _check_factor(name: str, values: np.ndarray, condition: str, parameters: Sequence[Parameter]) -> None:
+    """Refuse a factor that makes somebody's value impossible."""
+    support = next(parameter.support for parameter in parameters if parameter.name == name)
+    is_possible = (values > 0) & (values >= support.low) & (values <= support.high)
+    if not is_possible.all():
+        raise StudioError(
+            f"The factor of {name} in condition {condition!r} makes {values[~is_possible][0]:g} of it for somebody, but "
+            f"{name} can only be from {support.low:g} to {support.high:g}: choose another factor, or other participants."
+        )
 
 
 def place_stimuli(

@@ -150,14 +150,19 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
     )
     population = study.population.replace(priors={**study.population.priors, **everybody})
     without = study.replace(population=population), dataclasses.replace(design, conditions=conditions)
-    words = f"{name} is {nearest:g}{name_goal_unit(study, goal)} for everybody"
-    words += "" if nearest == value else f", the nearest to {value:g} that actors know"
+    words = describe_nearest(name, nearest, value, name_goal_unit(study, goal))
     # Both sentences explain why power and rate are what they are, whatever the design.
     words += ", as it is in the study: there is no effect to find" if without == (study, design) else ""
-    return Absence(*without, f"{words}{_note_prior(name, value, margin, model, study.conversion)}")
+    return Absence(*without, f"{words}{note_prior(name, value, margin, model, study.conversion)}")
 
 
-def _note_prior(name: str, value: float, margin: float, model: BehaviorModel, scale: Scale) -> str:
+def describe_nearest(name: str, nearest: float, value: float, unit: str = "") -> str:
+    """That everybody has a value, or the nearest to it that actors know."""
+    beyond = "" if nearest == value else f", the nearest to {value:g} that actors know"
+    return f"{name} is {nearest:g}{unit} for everybody{beyond}"
+
+
+def note_prior(name: str, value: float, margin: float, model: BehaviorModel, scale: Scale) -> str:
     """That the analysis prior alone keeps every interval away from a value; empty if it does not."""
     if name not in model.free:
         return ""

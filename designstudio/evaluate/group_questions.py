@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.evaluate.goals import label_goal, resolve_exclusion
+from designstudio.evaluate.goals import describe_nearest, label_goal, note_prior, resolve_exclusion
 from designstudio.evaluate.group_analyses import PLAIN, GroupAnalysis
 from designstudio.evaluate.group_decisions import find_mean, find_median
 from designstudio.evaluate.group_studies import Members, Sample, Samples, find_members
@@ -157,7 +157,7 @@ def _shift_middle(study: Study, design: Design, goal: Goal, members: Members) ->
     parameters = {p.name: p for p in study.load_actor(study.population.cost or study.cost).parameters}
     if name not in parameters or name in (*design.levels, *design.own_parameters):
         return None
-    value, _ = resolve_exclusion(goal, model, study.conversion)
+    value, margin = resolve_exclusion(goal, model, study.conversion)
     # People are simulated in the actor's unit.
     given, value = value, float(study.conversion.convert(value, parameters[name]))
     support, box = Scale(parameters[name].support), parameters[name].box
@@ -181,9 +181,10 @@ def _shift_middle(study: Study, design: Design, goal: Goal, members: Members) ->
             moved = np.full_like(values, nearest)
         return people.assign({name: (people[name].dims, moved, people[name].attrs)})
 
-    end = float(study.conversion.restore(nearest, parameters[name]))
-    words = f"the median of {name} is {given:g}" if is_inside else f"{name} is {end:g} for everybody"
-    return members._replace(change=change, words=words)
+    end = given if nearest == value else float(study.conversion.restore(nearest, parameters[name]))
+    words = f"the median of {name} is {given:g}" if is_inside else describe_nearest(name, end, given)
+    # Both sentences explain why power and rate are what they are, whatever the design.
+    return members._replace(change=change, words=f"{words}{note_prior(name, given, margin, model, study.conversion)}")
 
 
 def _explain_missing(study: Study, design: Design, goal: Goal) -> str:

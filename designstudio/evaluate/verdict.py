@@ -124,8 +124,9 @@ def warn_about(evaluation: Evaluation) -> list[str]:
     """What a reader of any score of a design must know beforehand; empty if all is well."""
     warnings = []
     nominal, name = evaluation.study.interval, evaluation.design.name
-    at_end = list_at_end(evaluation.summaries)
-    for quantity, scores in evaluation.recovery.items():
+    at_end, has_answer = list_at_end(evaluation.summaries), evaluation.status.name != NO_ANSWER
+    # Where most fits have failed the others are not those of the participants.
+    for quantity, scores in evaluation.recovery.items() if has_answer else ():
         coverage = scores["coverage"]
         if is_low_coverage(coverage, nominal) and quantity in at_end:
             warnings.append(
@@ -140,7 +141,7 @@ def warn_about(evaluation: Evaluation) -> list[str]:
     warnings += [f"{name}: {sentence}" for sentence in (evaluation.edges.list_warnings() if evaluation.edges else ())]
     warnings += warn_of_power(name, evaluation.power)
     convergence = evaluation.convergence
-    if convergence.failed and evaluation.status.name != NO_ANSWER:
+    if convergence.failed and has_answer:
         reason = max(convergence.reasons, key=lambda r: convergence.reasons[r])
         count = f"{convergence.failed} of {evaluation.num_datasets}"
         warnings.append(f"{name}: {count} fits failed (most often: {reason}); no score uses them{_bound(evaluation)}.")

@@ -7,10 +7,11 @@ import pytest
 
 from designstudio.core.cache import BlockCache
 from designstudio.errors import StudioError
+from designstudio.evaluate.experiment import prepare_experiment
 from designstudio.evaluate.group_goals import score_group_goals
 from designstudio.evaluate.group_questions import list_questions
 from designstudio.evaluate.group_studies import prepare_group
-from designstudio.model.priors import Uniform
+from designstudio.model.priors import Constant, Uniform
 from designstudio.study import Analysis, Factor, Goal, Group, Known, Population, Quantity, parse_study
 from designstudio.study.design import Condition, Design
 from designstudio.study.file import format_study
@@ -59,6 +60,13 @@ def test_changes_stand_in_a_study_file_and_come_back(study):
     assert "beta = { factor = 1.2 }" in text
     assert 'conditions = ["before", "after"]' in text
     assert parse_study(text, "again") == study
+
+
+def test_a_factor_that_makes_the_impossible_is_refused_by_its_condition(study):
+    everybody = study.population.replace(priors={**study.population.priors, "beta": Constant(0.9)})
+    words = r"factor of beta in condition 'after' makes 1\.08 of it for somebody, but beta can only be from 0 to 1: choose"
+    with pytest.raises(StudioError, match=words):
+        prepare_experiment(study.replace(population=everybody), TRAINING, first=0, num_datasets=2)
 
 
 def test_changes_that_nobody_could_see_are_refused_with_a_sentence(study):

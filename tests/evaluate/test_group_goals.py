@@ -11,6 +11,7 @@ from designstudio.errors import StudioError
 from designstudio.evaluate.goals import score_goals
 from designstudio.evaluate.group_decisions import Decisions, decide_by_interval, decide_by_t_test, score_errors
 from designstudio.evaluate.group_goals import score_group_goals
+from designstudio.evaluate.group_questions import list_questions
 from designstudio.evaluate.group_studies import Sample, find_members, prepare_group, simulate_group
 from designstudio.evaluate.power_words import warn_of_power
 from designstudio.model.priors import Uniform
@@ -116,6 +117,15 @@ def test_every_goal_of_groups_has_power_and_a_false_positive_rate(scores):
     assert "patients minus controls in beta stays away from 0" in t_test.rule
     assert "beta is 1 for everybody" in mean.absent
     assert all("formula" not in sentence for sentence in warn_of_power("two-levels", scores))
+
+
+def test_the_absence_of_what_actors_do_not_know_says_what_stands_for_it(study):
+    (question,) = list_questions(study.replace(goals=(Goal("group-mean", "sigma_r", value=1.5),)), DESIGN, [SIZE])
+    assert question.words == (
+        "sigma_r is 1 for everybody, the nearest to 1.5 that actors know; the analysis prior, 0.01 to 0.5, excludes 1.5 "
+        "whatever the data are"
+    )
+    assert list_questions(study, DESIGN, [SIZE])[-1].words == "beta is 1 for everybody"
 
 
 def test_a_smaller_study_has_the_first_people_of_a_larger_one(study, cache):

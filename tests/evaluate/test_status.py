@@ -148,6 +148,16 @@ def test_there_is_no_verdict_without_fits_and_no_nan_in_a_sentence(failed):
     assert json.loads(json.dumps(failed.as_dict(), allow_nan=False))["status"] == "no answer"
 
 
+def test_the_few_fits_of_a_design_without_an_answer_say_nothing_about_coverage(failed):
+    summaries = failed.summaries.copy(deep=True)
+    summaries["is_good"][-10:] = True
+    # No interval holds anything.
+    summaries["low"] = summaries["high"]
+    evaluation = score_evaluation(failed.study, TWO_LEVELS, "importance", summaries, seconds=1.0, is_cached=False, power={})
+    assert find_verdict([evaluation]) == [f"two-levels: {evaluation.status.reason}."]
+    assert "90 of 100 fits failed" in evaluation.status.reason
+
+
 def test_a_tile_is_green_only_for_told_apart(failed):
     for name in STATUSES:
         tile = write_tiles(failed.__class__(**{**failed.__dict__, "status": failed.status._replace(name=name)}))
