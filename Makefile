@@ -92,6 +92,7 @@ calibration: $(VENV)/.installed
 # Sentences that were wrong: what is said now, and what is true. About an hour.
 answers: $(VENV)/.installed-dev
 	$(BIN)/python studies/answers/model_recovery.py
+	$(BIN)/python studies/answers/errors.py
 	$(BIN)/python studies/answers/false_positives.py
 	PYTHONPATH=. $(BIN)/python studies/answers/random_studies.py
 	$(BIN)/python studies/answers/run.py

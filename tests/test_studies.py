@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from designstudio.core.tables import read_csv
+from designstudio.study import read_study
 
 ROOT = Path(__file__).parent.parent
 # Of these the programs serve other tests, too.
@@ -50,6 +51,19 @@ def test_two_seeds_of_the_fits_name_the_same_winner_of_what_is_decided():
     # Without the rule they would not, and the printed error is the spread over seeds.
     assert max(float(row["flips"]) for row in rows) > 0.25
     assert all(0.67 < float(row["spread over error"]) < 1.5 for row in rows)
+
+
+def test_printed_errors_are_those_of_other_seeds():
+    rows = read_csv(ROOT / "studies" / "answers" / "results" / "errors.csv")
+    assert len(rows) > 40
+    for row in rows:
+        assert float(row["largest factor"]) < 1.25, row
+        # Shares near 0 or 1 are not certain, however alike the seeds are.
+        is_share = row["score"].startswith(("coverage", "power", "false-positive rate"))
+        assert is_share or float(row["smallest factor"]) > 0.75, row
+    study = load(ROOT / "studies" / "answers" / "errors.py")
+    asked = read_study(ROOT / "studies" / "quickstart" / "study.toml")
+    assert set(study.compare_seeds(asked, "two-levels", 2)) <= {row["score"] for row in rows}
 
 
 def test_two_levels_find_effects_that_are_not_there_no_more_often_than_nominal(tmp_path):

@@ -236,10 +236,11 @@ def test_costs_that_one_level_cannot_tell_apart_are_undecided_and_the_verdict_sa
     assert recovery.counts["num_close"].sum() > 0
     (sentence,) = find_verdict([], {"two-levels": recovery})
     assert "Undecided, within the Monte Carlo error of the fits: quadratic in" in sentence
-    # Another seed of the fits decides the same, where it decides.
+    # Over seeds of the fits a sum of predictive densities varies by its printed error: 100 degrees of freedom, off by 7 %.
     pair = pair_study(study, "quadratic", "quadratic_effort")
-    first, other = (compare_pair(pair, TWO_LEVELS, num_datasets=20, cache=cache, fit_seed=seed) for seed in (1, 2))
-    assert 0.5 < np.sqrt(np.mean((first["elpd"] - other["elpd"]) ** 2 / (first["mcse"] ** 2 + other["mcse"] ** 2))) < 1.7
+    fits = [compare_pair(pair, TWO_LEVELS, num_datasets=20, cache=cache, fit_seed=seed) for seed in range(1, 7)]
+    elpd, mcse = (np.array([found[name].values for found in fits]) for name in ("elpd", "mcse"))
+    assert 0.75 < np.sqrt(np.mean(elpd.var(axis=0, ddof=1)) / np.mean(mcse**2)) < 1.3
 
 
 def test_a_pair_of_costs_keeps_only_what_applies_to_it():
