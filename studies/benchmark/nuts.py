@@ -113,7 +113,7 @@ def run_numpyro(model: BehaviorModel, seen: Any, start: ImportanceBatch, setting
 @functools.cache
 def _numpyro_program(model: BehaviorModel, settings: NutsSettings) -> Any:
     def one(observations: Any, expected: Any, start: Any, y: Any, key: Any) -> Any:
-        centre, factor = start.whitening
+        centre, factor, _ = start.whitening
 
         def potential(u: Any) -> Any:
             return -evaluate_posterior(model, centre + factor @ u, observations, expected, is_unbounded=True).log_density

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpyro.infer.hmc import hmc
+from scipy import stats
 
 from designstudio.inference.convergence import compute_ebfmi, compute_ess, compute_rhat, compute_tail_ess
 from designstudio.inference.nuts.chains import run_chains
-from designstudio.inference.nuts.scale import Whitening
+from designstudio.inference.nuts.scale import adapt_scale, spread_scale, start_whitening
 from designstudio.inference.nuts.turn import Jumps
 from designstudio.inference.settings import NutsSettings
 
@@ -30,6 +31,11 @@ def gaussian(mean, y):
 def corner(mean, y):
     """A funnel's milder cousin: the second coordinate is as wide as the first says."""
     return -(y[0] ** 2 + (y[1] * jnp.exp(-y[0] / 2)) ** 2 + y[2] ** 2) / 2 - y[0] / 2, jnp.zeros(())
+
+
+def wall(_, y):
+    """Logarithms of half normal numbers: each coordinate ends at a wall above, and trails off below."""
+    return jnp.sum(y - jnp.exp(2 * y) / 2), jnp.zeros(())
 
 
 @functools.cache
@@ -54,7 +60,7 @@ def sample(density=gaussian, settings=SETTINGS, num_datasets=NUM_DATASETS, seed=
         lambda: run_chains(
             density,
             means,
-            Whitening(means, identity),
+            jax.vmap(start_whitening)(means, identity),
             starts,
             jumps,
             settings,
@@ -87,7 +93,9 @@ def test_every_chain_of_an_easy_target_is_good():
 def test_step_sizes_and_scales_are_adapted():
     _, chains = sample()
     # As wide as the target, whatever the scale was in the beginning.
-    covariance = chains.whitening.factor @ np.swapaxes(chains.whitening.factor, 1, 2)
+    _, factor, skew = chains.whitening
+    factor = (skew.width * skew.cosh)[..., None] * factor
+    covariance = factor @ np.swapaxes(factor, 1, 2)
     ratio = np.linalg.inv(FACTOR) @ covariance @ np.linalg.inv(FACTOR).T
     np.testing.assert_allclose(ratio.mean(0), np.eye(NUM_COORDINATES), atol=0.15)
     assert 0.78 < chains.numbers.acceptance.mean() < 0.95
@@ -141,6 +149,44 @@ def test_a_target_whose_width_varies_is_sampled_rightly():
     second = chains.y[..., 1] * np.exp(-first / 2)
     assert second.std() == pytest.approx(1.0, abs=0.03)
     assert chains.numbers.is_diverging.mean() < 0.01
+
+
+def test_a_wall_on_one_side_does_not_make_steps_small():
+    _, chains = sample(wall)
+    assert np.median(chains.step_size) > 0.55
+    assert chains.numbers.is_diverging.mean() < 0.001
+    sizes = np.exp(chains.y).reshape(-1)
+    num_effective = 0.2 * sizes.size
+    assert abs(sizes.mean() - np.sqrt(2 / np.pi)) < 4 * np.sqrt((1 - 2 / np.pi) / num_effective)
+    assert (sizes**2).mean() == pytest.approx(1.0, abs=4 * np.sqrt(2 / num_effective))
+    # What is recorded is the density of the coordinates, whatever the scale.
+    expected = np.sum(chains.y - np.exp(2 * chains.y) / 2, axis=-1)
+    np.testing.assert_allclose(chains.numbers.log_density, expected, atol=0.02)
+
+
+def test_a_scale_goes_there_and_back_and_knows_its_slope():
+    draws = jnp.asarray(np.log(np.abs(np.random.default_rng(0).normal(size=(200, 3, 1, 2)))), jnp.float32)
+    first = jax.vmap(start_whitening)(jnp.zeros((1, 3)), jnp.eye(3)[None])
+    # Only the first 150 count.
+    whitening = adapt_scale(first, draws.at[150:].set(1e3), jnp.asarray(150))
+    scale = spread_scale(whitening, jnp.zeros(1, int))
+    assert (scale.skew.sinh < -0.3).all()
+    u = 2 * jax.random.normal(jax.random.key(0), (50, 3, 1))
+    y, log_slope = scale.to_coordinates(u)
+    np.testing.assert_allclose(scale.to_units(y), u, atol=2e-3)
+    slopes = jax.vmap(jax.jacfwd(lambda point: scale.to_coordinates(point[:, None])[0][:, 0]))(u[..., 0])
+    constant = np.linalg.slogdet(slopes)[1] - log_slope[:, 0]
+    np.testing.assert_allclose(constant, constant[0], atol=1e-3)
+    # The draws it has learnt from are nearly normal in its units.
+    units = scale.to_units(jnp.moveaxis(draws[:150, :, 0], 2, 1).reshape(-1, 3, 1))[..., 0]
+    assert abs(stats.skew(np.asarray(units))).max() < 0.5 < abs(stats.skew(np.asarray(draws[:150]).ravel()))
+
+
+def test_a_scale_stays_as_it_is_where_draws_are_not_numbers():
+    first = jax.vmap(start_whitening)(jnp.zeros((1, 3)), jnp.eye(3)[None])
+    after = adapt_scale(first, jnp.full((50, 3, 1, 2), jnp.nan), jnp.asarray(50))
+    for new, old in zip(*map(jax.tree.leaves, (after, first)), strict=True):
+        np.testing.assert_array_equal(new, old)
 
 
 def test_jumps_leave_the_target_as_it_is_and_are_counted():

@@ -6,7 +6,7 @@ are late go on in a loop of their own, which costs less: one difficult data set 
 few that are sampled again do not take as long as all.
 
 Warm-up is in windows. In all of them the step size is adapted; after all but the last the mass matrix is, too: the draws of
-all chains of a data set give its posterior's covariance, in whose units the chains go on.
+all chains of a data set give its posterior's skewness and covariance, in whose units the chains go on.
 
 Where jumps are on, a trajectory is followed by an independence proposal: a draw of importance sampling, accepted or rejected
 by the Metropolis-Hastings rule. Both moves leave the posterior as it is, whatever the proposal. There are no jumps in the
@@ -138,8 +138,10 @@ def run_chains(
         rows = jnp.zeros((length, num_coordinates + NUM_NUMBERS, num_lanes))
         lanes, rows = _make_draws(lanes, rows, around, evaluate, settings)
         u = rows[:, :num_coordinates]
-        y = scale.to_coordinates(u)
-        adapted = adapt_scale(state.whitening, u.reshape(length, -1, num_datasets, num_chains), stretch.num_draws)
+        y, log_slope = scale.to_coordinates(u)
+        # Of coordinates, not of units.
+        rows = rows.at[:, num_coordinates].add(-log_slope)
+        adapted = adapt_scale(state.whitening, y.reshape(length, -1, num_datasets, num_chains), stretch.num_draws)
         step = select(stretch.settles_step, settle_step_size(lanes.step, num_chains), lanes.step)
         # A chain that has given up goes on from its last draw.
         at = jnp.clip(lanes.num_done, 1, stretch.num_draws) - 1
@@ -231,7 +233,8 @@ def _lay_out(jumps: Jumps, num_draws: int) -> Jumps:
 def _take_jumps(bank: Jumps, scale: ChainScale, first: Int[Array, ""], length: int) -> Jumps:
     """The jumps of one stretch, in its units; none in the warm-up."""
     y, log_weight, log_density = (jax.lax.dynamic_slice_in_dim(array, jnp.maximum(first, 0), length) for array in bank[1:])
-    return Jumps(bank.is_on & (first >= 0), scale.to_units(y), log_weight, log_density)
+    u = scale.to_units(y)
+    return Jumps(bank.is_on & (first >= 0), u, log_weight, log_density + scale.to_coordinates(u)[1])
 
 
 def _merge(

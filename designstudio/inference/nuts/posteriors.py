@@ -16,7 +16,7 @@ from designstudio.inference.coordinates import Start, constrain
 from designstudio.inference.importance import PreparedProposal, Proposal, WeightedDraws
 from designstudio.inference.mixture import weighted_moments
 from designstudio.inference.nuts.chains import Chains, run_chains
-from designstudio.inference.nuts.scale import Whitening
+from designstudio.inference.nuts.scale import Whitening, start_whitening
 from designstudio.inference.nuts.turn import Jumps
 from designstudio.inference.settings import NutsSettings
 from designstudio.inference.target import evaluate_posterior
@@ -105,7 +105,7 @@ def start_chains(draws: WeightedDraws, *, key: Key[Array, ""]) -> ChainStart:
     keys = jax.random.split(key, len(draws.log_weight))
     chosen = jax.vmap(jax.random.categorical)(keys, jnp.maximum(START_POWER * draws.log_weight, -1e30))
     starts = jnp.take_along_axis(y, chosen[:, None, None], axis=1)[:, 0]
-    return ChainStart(Whitening(centre, jnp.linalg.cholesky(covariance)), starts)
+    return ChainStart(start_whitening(centre, covariance), starts)
 
 
 def _weights(draws: WeightedDraws) -> Float[Array, " draw"]:

@@ -230,8 +230,10 @@ def _evaluate(u: Vector, around: Surroundings, evaluate: Evaluate) -> Place:
         return -log_density, log_weight
 
     find = jax.vmap(jax.value_and_grad(potential, has_aux=True), in_axes=(-1, 0), out_axes=((0, 0), -1))
-    (energy, log_weight), gradient = find(around.scale.to_coordinates(u), around.data)
-    return Place(u, energy, around.scale.pull_back(gradient), log_weight)
+    (y, log_slope), pull_back = jax.vjp(around.scale.to_coordinates, u)
+    (energy, log_weight), gradient = find(y, around.data)
+    (by_units,) = pull_back((gradient, -jnp.ones_like(log_slope)))
+    return Place(u, energy - log_slope, by_units, log_weight)
 
 
 def _draw_uniforms(keys: Key[Array, " chain"], num_turns: Count) -> Float[Array, "4 chain"]:
