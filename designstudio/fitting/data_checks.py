@@ -11,6 +11,9 @@ from designstudio.errors import DataError
 
 # Factor between the numbers of some and of others from which on they are in another unit, and from which on they may be.
 OTHER_UNIT, PERHAPS_OTHER_UNIT = 20.0, 5.0
+# A person may be shown stimuli this far apart, as wide as the prior of what they expect: beyond it no fit makes sense of it.
+WIDEST_STIMULI = 50.0
+RATIOS, STIMULI = "responses relative to stimuli", "stimuli"
 # Factor beyond the range of all stimuli from which on a response is far from any of them.
 FAR = 3.0
 # More than this share of responses are not far by lapses.
@@ -45,26 +48,30 @@ def _check_units(trials: xr.Dataset, stimulus: np.ndarray, response: np.ndarray)
         ratio, size = np.log(response / stimulus), np.log(stimulus)
     conditions, index = trials["condition"].values, trials["condition_index"].values
     is_there, row = np.isfinite(ratio), np.arange(len(ratio))[:, None]
+    measures = {RATIOS: ratio, STIMULI: size}
+    sentences = []
+    for what, numbers in list(measures.items()):
+        said = _check_rows(numbers, what, trials, is_there)
+        if said:
+            sentences.append(said)
+            # Medians of subjects and conditions fall to one side or the other by chance.
+            del measures[what]
     groups = {
         # Where a condition is in another unit, whoever has much of it seems to be, too.
         "condition": {str(conditions[k]): is_there & (index == k) for k in np.unique(index[is_there])},
         "subject": {str(label): is_there & (row == i) for i, label in enumerate(trials["subject"].values)},
     }
-    sentences: list[str] = []
     for role, parts in groups.items():
-        for numbers, what in ((ratio, "responses relative to stimuli"), (size, "stimuli")):
+        for what, numbers in measures.items():
             away, factor = _split(np.array([np.median(numbers[part]) for part in parts.values()]))
             if abs(np.log(factor)) <= np.log(PERHAPS_OTHER_UNIT):
                 continue
             labels = [label for label, is_away in zip(parts, away, strict=True) if is_away]
             said = f"The {what} of {_name(role, labels)} are {format_significant(factor)} times those of the others"
             if abs(np.log(factor)) > np.log(OTHER_UNIT):
-                leave_out = f"{role} {'!= ' if len(labels) == 1 else 'not in '}{', '.join(labels)}"
-                raise DataError(
-                    f"{said}, as in another unit: convert these rows, or leave them out with --where '{leave_out}'."
-                )
+                raise DataError(f"{said}, as in another unit: {_advise_leaving_out(role, labels)}.")
             # People may be shown other stimuli in each condition.
-            if (role, what) != ("condition", "stimuli"):
+            if (role, what) != ("condition", STIMULI):
                 sentences.append(f"{said}: if they are in another unit, convert these rows.")
     typical = float(np.nanmedian(ratio))
     said = f"Responses are typically {format_significant(np.exp(typical))} times their stimuli"
@@ -75,16 +82,52 @@ def _check_units(trials: xr.Dataset, stimulus: np.ndarray, response: np.ndarray)
     return sentences
 
 
-def _split(medians: np.ndarray) -> tuple[np.ndarray, float]:
-    """Which lie beyond the widest gap, the fewer of both sides, and by which factor; medians are logarithms."""
-    ordered = np.sort(medians)
+def _check_rows(numbers: np.ndarray, what: str, trials: xr.Dataset, is_there: np.ndarray) -> str:
+    """Refuse subjects of whose trials many, and not all, are in another unit than what their conditions mostly hold.
+
+    Returns:
+        A sentence about stimuli that may be meant to lie so far apart, or nothing.
+    """
+    is_away = np.zeros(numbers.shape, bool)
+    is_away[is_there], factor = _split(numbers[is_there])
+    if abs(np.log(factor)) <= np.log(OTHER_UNIT):
+        return ""
+    index = trials["condition_index"].values
+    parts = [is_there & (index == k) for k in range(trials.sizes["condition"])]
+    mostly = np.array([is_away[part].sum() * 2 > part.sum() for part in parts])
+    is_odd = is_there & (is_away != mostly[index])
+    counts = is_there.sum(axis=1)
+    share = is_odd.sum(axis=1) / np.maximum(counts, 1)
+    # Fewer may be lapses; whoever is in another unit throughout is named as such.
+    is_mixed = (share > MOST_LAPSES) & (share < 1 - MOST_LAPSES)
+    if not is_mixed.any():
+        return ""
+    labels = [str(label) for label in trials["subject"].values[is_mixed]]
+    said = (
+        f"The {what} of {is_away[is_mixed].sum()} of the {counts[is_mixed].sum()} trials of {_name('subject', labels)} are "
+        f"{format_significant(factor)} times those of the others"
+    )
+    if what == STIMULI and abs(np.log(factor)) <= np.log(WIDEST_STIMULI):
+        return f"{said}: if they are in another unit, convert these rows."
+    advice = "convert these rows" if is_mixed.all() else _advise_leaving_out("subject", labels)
+    raise DataError(f"{said}, as in another unit: {advice}.")
+
+
+def _advise_leaving_out(role: str, labels: list[str]) -> str:
+    condition = f"{role} {'!= ' if len(labels) == 1 else 'not in '}{', '.join(labels)}"
+    return f"convert these rows, or leave them out with --where '{condition}'"
+
+
+def _split(numbers: np.ndarray) -> tuple[np.ndarray, float]:
+    """Which lie beyond the widest gap, the fewer of both sides, and by which factor; numbers are logarithms."""
+    ordered = np.sort(numbers)
     gaps = np.diff(ordered)
     # Of those who differ gradually nobody is in another unit.
     if not gaps.size or gaps.max() <= np.log(PERHAPS_OTHER_UNIT):
-        return np.zeros(len(medians), bool), 1.0
-    is_high = medians > ordered[np.argmax(gaps)]
-    away = is_high if is_high.sum() * 2 <= len(medians) else ~is_high
-    return away, float(np.exp(np.median(medians[away]) - np.median(medians[~away])))
+        return np.zeros(len(numbers), bool), 1.0
+    is_high = numbers > ordered[np.argmax(gaps)]
+    away = is_high if is_high.sum() * 2 <= len(numbers) else ~is_high
+    return away, float(np.exp(np.median(numbers[away]) - np.median(numbers[~away])))
 
 
 def _name(role: str, labels: list[str]) -> str:

@@ -69,6 +69,51 @@ def test_a_condition_in_another_unit_is_refused_by_name():
     assert check_data(in_conditions(make(), 10.0, only_response=False), allows_lapses=True) == []
 
 
+@pytest.mark.parametrize(("only_response", "what"), [(True, "responses relative to stimuli"), (False, "stimuli")])
+def test_some_trials_in_another_unit_are_not_blamed_on_a_subject_or_a_condition(only_response, what):
+    def mix(is_other):
+        trials = make()
+        scale = np.where(is_other, 1000.0, 1.0)
+        stimulus = trials["stimulus"].values * (1.0 if only_response else scale)
+        # Two conditions that have nothing to do with it.
+        index = np.broadcast_to(np.arange(50) % 2, stimulus.shape)
+        labels = {"condition_index": index, "conditions": ["low", "high"], "subjects": ["a", "b", "c", "d"]}
+        return make_trials(stimulus, trials["response"].values * scale, **labels)
+
+    everybody = np.random.default_rng(1).random((4, 50)) < 0.5
+    num = min(everybody.sum(), 200 - everybody.sum())
+    said = rf"^The {what} of {num} of the 200 trials of subjects 'a', 'b', 'c', 'd' are "
+    with pytest.raises(DataError, match=said) as found:
+        check_data(mix(everybody), allows_lapses=True)
+    assert str(found.value).endswith("as in another unit: convert these rows.")
+    # The second half of one subject, who has both conditions in it.
+    later = np.arange(50) >= 25
+    one = later & (np.arange(4)[:, None] == 2)
+    said = rf"^The {what} of 25 of the 50 trials of subject 'c' are [\d.]+ times .* with --where 'subject != c'\.$"
+    with pytest.raises(DataError, match=said):
+        check_data(mix(one), allows_lapses=True)
+    # A subject who has one condition in another unit, which others have in theirs.
+    half = (np.arange(50) % 2 == 1) & (np.arange(4)[:, None] == 0)
+    with pytest.raises(DataError, match="of 25 of the 50 trials of subject 'a' are"):
+        check_data(mix(half), allows_lapses=True)
+
+
+def test_stimuli_that_an_actor_can_expect_are_said_to_be_far_apart_and_not_refused():
+    trials = make()
+    scale = np.where(np.arange(50) < 20, 40.0, 1.0)
+    wide = make_trials(trials["stimulus"].values * scale, trials["response"].values * scale)
+    (sentence,) = check_data(wide, allows_lapses=True)
+    assert sentence.startswith("The stimuli of 80 of the 200 trials of subjects")
+    assert sentence.endswith("times those of the others: if they are in another unit, convert these rows.")
+
+
+def test_a_few_wild_trials_are_lapses_and_no_other_unit():
+    trials = make()
+    trials["response"][:, :2] = trials["response"][:, :2] * 1000
+    (sentence,) = check_data(trials, allows_lapses=True)
+    assert sentence.startswith("8 of 200 responses lie more than a factor of 3 beyond all stimuli")
+
+
 def test_several_subjects_in_another_unit_are_named_together():
     trials = make()
     factor = np.array([1000.0, 1000.0, 1.0, 1.0])[:, None]
