@@ -37,6 +37,9 @@ from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
 LARGEST_GROUP = 100_000_000
 # Small experiments share one program, as their subjects take less time than another one to compile.
 SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
+# Draws in each round of importance sampling. A thousand may never meet a second mode with a tenth of the posterior, and no
+# diagnostic sees what no draw has met; what is concluded changes with the seed then.
+WIDE_SEARCH = 4000
 # A stream of random numbers of its own, for what the data say nothing about.
 PRIOR_STREAM = "draws of the prior"
 # Numbers in the log likelihood of a subject. Beyond it draws are thinned: each of thousands of trials has so little
@@ -77,6 +80,7 @@ def fit_condition_groups(
         part = group.take_trials(trials)
         narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
         own = dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False)
+        own = _search_widely(own, narrow)
         tree = fit_datasets(
             narrow,
             part,
@@ -149,6 +153,12 @@ def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tup
     stream = model.free.index(name)
     uniform = [make_generator(seed, PRIOR_STREAM, int(number), stream).uniform(size=size) for number in numbers]
     return model.priors[name].quantile(np.stack(uniform)).astype(np.float32)
+
+
+def _search_widely(settings: FitSettings, model: BehaviorModel) -> FitSettings:
+    """Enough draws a round to find a second mode, where draws cost little."""
+    is_cheap = model.is_straight and model.has_lapses
+    return dataclasses.replace(settings, min_block_size=max(settings.min_block_size, WIDE_SEARCH)) if is_cheap else settings
 
 
 def _put(target: np.ndarray, values: np.ndarray, group: ConditionGroup) -> None:

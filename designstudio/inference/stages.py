@@ -121,7 +121,9 @@ class Stages:
         draws = {name: take_draws(array, indices) for name, array in values.items()}
         self._keep(at, {name: array.reshape(len(at), *shape, *array.shape[3:]) for name, array in draws.items()})
         diagnostics["khat"][at], diagnostics["log_evidence"][at] = check.khat, check.log_evidence
-        diagnostics["importance_ess"][at] = diagnostics["ess"][at] = check.ess
+        diagnostics["importance_ess"][at] = check.ess
+        # Draws that are kept are worth no more than their number.
+        diagnostics["ess"][at] = np.minimum(check.ess, shape[0] * shape[1])
         ess_tail = None
         if settings.min_ess_tail:
             ends = np.quantile(_list_entries(draws), TAILS, axis=1)

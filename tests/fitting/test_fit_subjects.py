@@ -9,9 +9,12 @@ import xarray as xr
 
 from designstudio.errors import DataError, StudioError
 from designstudio.fitting import fit_subjects as module
+from designstudio.fitting.fit_condition_groups import fit_condition_groups
 from designstudio.fitting.fit_subjects import fit_subjects
+from designstudio.fitting.models import build_models
 from designstudio.fitting.request import FitRequest
 from designstudio.fitting.units import convert_prior
+from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.hierarchical import PoolingSettings
 from designstudio.inference.settings import FitSettings
 from designstudio.model.costs import get_cost
@@ -48,6 +51,31 @@ def test_the_simulated_cost_wins(fit):
     assert float(total["difference"].sel(cost="quadratic")) > 3 * float(total["difference_se"].sel(cost="quadratic"))
     assert float(total["share_won"].sel(cost="quadratic_effort")) > 0.7
     assert fit.comparison.num_undecided == 0
+
+
+def test_a_second_mode_with_a_tenth_of_the_posterior_is_found(loaded):
+    """S04 with one gross outlier: asymmetry lies near its lower end, or far from it and with much more perceptual noise."""
+    trials = Scale(10.0, "N").apply(loaded.trials.isel(dataset=[3]).copy(deep=True))
+    trials["response"][0, 56] *= 10
+    # Each copy has its own random numbers.
+    copies = trials.isel(dataset=[0] * 6).assign_coords(dataset=np.arange(6))
+    request = FitRequest(costs=("asymmetric_quadratic",), per_condition=("sigma",))
+
+    def build(low, high):
+        own = dataclasses.replace(request, priors={"alpha": Uniform(low, high)})
+        return build_models(own, trials, Scale(10.0, "N"))["asymmetric_quadratic"].model
+
+    # By the evidence on either side of 0.3, where there is one mode.
+    settings = FitSettings(num_draws=500, method="importance", batch_size=2, keeps_log_likelihood=False)
+    sides = [fit_datasets(build(*ends), trials, settings=settings) for ends in ((0.1, 0.3), (0.3, 0.9))]
+    low, high = (tree["diagnostics"]["log_evidence"].item() for tree in sides)
+    expected = 1 / (1 + np.exp(low - high) * 0.2 / 0.6)
+    assert 0.07 < expected < 0.13
+    found = fit_condition_groups(build(0.1, 0.9), copies, fixed={}, settings=QUICK, seed=1)["posterior"]
+    share = (found["alpha"].values > 0.3).mean(axis=(1, 2))
+    # With a thousand draws a round it was less than a hundredth in most.
+    assert 0.6 * expected < share.mean() < 1.4 * expected
+    assert np.median(share) > 0.6 * expected
 
 
 def test_intervals_hold_94_percent_of_the_draws_in_the_unit_of_the_data(fit):
