@@ -105,6 +105,46 @@ def test_the_tables_of_answers_are_the_committed_ones():
     assert {path.stem for path in (ROOT / "studies" / "answers").glob("*.toml")} == {*answers.QUESTIONS, "model_recovery"}
 
 
+@pytest.fixture
+def seeds(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "studies" / "lapses")
+    return load(ROOT / "studies" / "lapses" / "seeds.py")
+
+
+def test_what_is_said_of_a_cost_does_not_depend_on_the_seed_of_the_fits(seeds, monkeypatch):
+    rows = read_csv(ROOT / "studies" / "lapses" / "results" / "seeds.csv")
+    assert [row["costs"] for row in rows] == [f"{one} - {other}" for one, other in seeds.list_pairs()]
+    for row in rows:
+        assert int(row["seeds"]) == seeds.NUM_SEEDS
+        assert row["its sign changes"] == "no"
+        assert int(row["decided, and decided otherwise"]) == 0
+        # The stated error is the spread over seeds.
+        assert 0.67 < float(row["sd over seeds / stated error"]) < 1.5
+    # Where two costs predict a subject equally well, one seed in twenty is beyond two errors.
+    num_subjects, num_changes = (sum(int(row[name]) for row in rows) for name in ("subjects", "decided, and sign changes"))
+    assert num_changes <= 0.06 * num_subjects
+    monkeypatch.setattr(seeds, "COSTS", ("quadratic_effort", "quadratic"))
+    loaded = seeds.spoil(2)
+    responses = loaded.trials["response"].values
+    assert (responses > 3 * loaded.trials["stimulus"].max().item()).sum() == 2
+    assert list(seeds.tabulate([seeds.compare_pairs(seeds.fit(loaded, 1))])[0]) == list(rows[0])
+
+
+def test_a_sign_that_changes_counts_only_if_some_seed_decides_it(seeds, monkeypatch):
+    monkeypatch.setattr(seeds, "COSTS", ("a", "b"))
+    pair = ("a", "b")
+
+    def count(*leads):
+        found = [{(seeds.TOTAL, pair): (lead, 1.0), ("S1", pair): (lead, 1.0), ("S2", pair): (9.0, 1.0)} for lead in leads]
+        (row,) = seeds.tabulate(found)
+        return row["its sign changes"], row["decided, and sign changes"], row["decided, and decided otherwise"]
+
+    assert count(0.5, -0.5, 1.5) == ("no", "0", "0")
+    assert count(2.5, 0.5, 3.0) == ("no", "0", "0")
+    assert count(2.5, -0.5, 3.0) == ("yes", "1", "0")
+    assert count(2.5, -2.5, 3.0) == ("yes", "1", "1")
+
+
 def test_room_for_lapses_keeps_intervals_right_and_costs_little():
     study = load(ROOT / "studies" / "lapses" / "fit_lapses.py")
     rows = read_csv(ROOT / "studies" / "lapses" / "results" / "coverage.csv")
