@@ -27,6 +27,8 @@ SECONDS_PER_TRIAL = 5.0
 MOST_VALUES = 12
 # What this share of the trials shows is what was meant to be shown; the others are calibration, practice, or mistakes.
 NEARLY_ALL = 0.99
+# The same in one condition: chance may have put most of the others there.
+NOT_ODD = 0.95
 # Stimuli that differ only beyond this many digits are the same, in another unit.
 NUM_DIGITS = 6
 # Ends of a range are where stimuli happened to fall: more digits would mean nothing.
@@ -51,8 +53,8 @@ def describe_pilot(
     """
     # A condition that was planned may have no trials: nothing of it was run.
     found = {k: values for k, values in enumerate(collect_stimuli(trials)) if len(values)}
-    shown = list(found.values())
-    everywhere = describe_stimuli(np.concatenate(shown))
+    everywhere = describe_stimuli(np.concatenate(list(found.values())))
+    shown = [_leave_out_odd(values, everywhere) for values in found.values()]
     stimuli = [None] * len(shown) if _are_same(shown, everywhere) else [describe_stimuli(values) for values in shown]
     conditions = tuple(
         Condition(
@@ -94,6 +96,12 @@ def describe_stimuli(values: Values) -> Stimuli:
         if low < high:
             break
     return Stimuli(choose_range(values), low, high)
+
+
+def _leave_out_odd(values: Values, everywhere: Stimuli) -> Values:
+    """A condition's stimuli without those that are rare in the whole experiment, unless the condition shows them often."""
+    is_listed = np.isin(values, everywhere.values) if everywhere.distribution == LIST else np.ones(len(values), bool)
+    return values[is_listed] if is_listed.mean() > NOT_ODD else values
 
 
 def count_odd_stimuli(trials: xr.Dataset, pilot: Design) -> int:

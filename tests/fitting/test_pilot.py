@@ -115,6 +115,19 @@ def test_a_trial_in_a_hundred_with_another_stimulus_makes_no_range_of_a_list(odd
     assert describe_pilot(often, {}, {}).stimuli.support == (min(*odd, 400.0), max(*odd, 1200.0))
 
 
+def test_mistakes_that_fell_into_one_condition_are_not_its_design():
+    listed = np.repeat([400.0, 800.0, 1200.0], 200)
+    # 10 of 1,210 trials, and 1.6 % of the first condition's.
+    trials = lay_out_trials(np.concatenate([listed, np.full(10, 555.0)]), listed)
+    pilot = describe_pilot(trials, {}, {})
+    assert [pilot.stimuli_of(condition).values for condition in pilot.conditions] == [(400.0, 800.0, 1200.0)] * 2
+    assert count_odd_stimuli(trials, pilot) == 10
+    # What a small condition shows in a third of its trials is meant.
+    small = np.repeat([400.0, 555.0, 800.0], 4)
+    own = describe_pilot(lay_out_trials(listed, small), {}, {})
+    assert own.stimuli_of(own.conditions[1]).values == (400.0, 555.0, 800.0)
+
+
 def test_few_stimuli_are_a_list_and_many_a_range():
     rng = np.random.default_rng(5)
     grid = np.repeat([0.5, 1.0, 1.5], 20)
