@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
 
 CHECKS = ("curvature", "spread", "previous stimulus", "previous response")
-NUM_DRAWS, FEWEST_DRAWS = 400, 100
+# With fewer no p-value could be as small as what is called unlikely, however far from all simulations the data are.
+NUM_DRAWS, FEWEST_DRAWS = 400, 250
 # Responses that are simulated for all subjects of a cost.
 MOST_RESPONSES = 2_000_000
 # Fewer trials in a condition, or fewer different stimuli, tell nothing about a curve.

@@ -5,13 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from designstudio.fitting import predictive_checks
 from designstudio.fitting.compare_costs import compare_costs
 from designstudio.fitting.comparison import is_total_decided
 from designstudio.fitting.estimates import list_estimates, tabulate_estimates
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.fit_verdict import list_lapses
 from designstudio.fitting.predict import predict_responses
-from designstudio.fitting.predictive_checks import CHECKS, check_predictions
+from designstudio.fitting.predictive_checks import CHECKS, UNLIKELY, check_predictions
 from tests.fitting.make_posteriors import make_posteriors
 
 
@@ -78,6 +79,16 @@ def test_responses_that_bend_as_no_candidate_does_are_noticed(fit):
     found = check_predictions(dataclasses.replace(fit, trials=trials))["p"].sel(cost="quadratic_effort")
     for check in ("curvature", "spread", "previous stimulus"):
         assert float(found.sel(check=check)) < 0.01, check
+
+
+def test_what_is_far_from_all_simulations_is_unlikely_however_many_trials_there_are(fit, monkeypatch):
+    # As if simulating were too long for more than the fewest draws.
+    monkeypatch.setattr(predictive_checks, "MOST_RESPONSES", 1)
+    trials = fit.trials.copy(deep=True)
+    before = np.roll(np.log(trials["stimulus"].values), 1, axis=1)
+    trials["response"] = trials["response"] * np.exp(0.2 * (before - before.mean()))
+    found = check_predictions(dataclasses.replace(fit, trials=trials))["p"].sel(check="previous stimulus")
+    assert (found < UNLIKELY).all()
 
 
 def test_estimates_have_a_row_for_each_subject_cost_and_parameter(fit):
