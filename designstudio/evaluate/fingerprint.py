@@ -38,6 +38,7 @@ WITHOUT_EFFECT = (
             "goals",
             "group_goals",
             "group_decisions",
+            "bayes_factor",
             "power_words",
             "curves",
             "preview",

@@ -17,7 +17,7 @@ from designstudio.metrics.power import ALPHA
 from designstudio.study import Goal, Group, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import CHANGES, GROUPS_DIFFER
-from designstudio.study.groups import FEWEST_MEMBERS, HIERARCHICAL
+from designstudio.study.groups import BAYES_FACTOR, FEWEST_MEMBERS, HIERARCHICAL
 
 
 class Question(NamedTuple):
@@ -216,4 +216,6 @@ def describe_group_rule(study: Study, design: Design, goal: Goal, value: float, 
         person, test = "the median person, whose mean and change vary between people", "a paired t test on posterior means"
     how = f"the {study.interval:.0%} interval of the hierarchical analysis, for {person}"
     beyond = f" by more than {margin:g}" if margin else ""
+    if goal.decision == BAYES_FACTOR:
+        return f"{what} is away from {where}{beyond}: a Bayes factor of {goal.least_factor:g} or more, of {test}"
     return f"{what} stays away from {where}{beyond}: {how if is_hierarchical else f'the {1 - ALPHA:.0%} interval of {test}'}"

@@ -25,6 +25,7 @@ class PlannedGoal:
         decision: of a whole study; "" for goals about participants, and in a study without groups.
         groups: whom the goal of a whole study is about; everybody, if there are none.
         conditions: that it compares within people.
+        least_factor: where a Bayes factor decides, how large it must be at least.
         nominal: how often it may be reached without its effect; None for a goal that has none.
     """
 
@@ -39,6 +40,7 @@ class PlannedGoal:
     decision: str = ""
     groups: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    least_factor: float | None = None
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "PlannedGoal":

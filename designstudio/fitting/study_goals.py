@@ -13,7 +13,7 @@ import numpy as np
 from designstudio.core.numbers import format_significant
 from designstudio.evaluate.entries import name_entries
 from designstudio.evaluate.group_analyses import PLAIN, FittedGroup, GroupAnalysis, Middles, analyse_groups
-from designstudio.evaluate.group_decisions import decide_by_interval, decide_by_t_test
+from designstudio.evaluate.group_decisions import Decisions, decide_by_bayes_factor, decide_by_interval, decide_by_t_test
 from designstudio.evaluate.group_studies import Sample
 from designstudio.fitting.goal_outcome import (
     NOT_REACHED,
@@ -69,30 +69,41 @@ def judge_study_goal(
     samples = [_sample(fit, plan, goal, entries, draws, is_member) for is_member in members]
     if not all(sample.is_good.all() for sample in samples):
         return refuse(plan, goal, label, "the hierarchical analysis did not reach a result that can be trusted")
-    is_hierarchical = goal.decision == HIERARCHICAL
-    value, interval = goal.value or 0.0, fit.request.interval if is_hierarchical else 1 - ALPHA
-    decisions = decide_by_interval(samples, value, interval) if is_hierarchical else decide_by_t_test(samples, value)
+    decisions, how = _decide(fit, goal, samples)
     status = REACHED if decisions.find_effect(goal.margin)[0] else NOT_REACHED
-    found = tuple(float(array[0]) for array in decisions)
+    estimate, low, high = (float(array[0]) for array in decisions[:3])
     num_failed = int(sum((is_member & ~is_judged).sum() for is_member in groups.values()))
     failed = f"; {num_failed} more without a usable fit or without trials in a condition" if num_failed else ""
     unit = name_unit(fit, plan, goal)
-    what = _describe_effect(goal, entries, list(groups), value, unit)
-    estimate, low, high = (format_significant(number) for number in found)
+    what = _describe_effect(goal, entries, list(groups), unit)
+    between = f"{format_significant(low)} to {format_significant(high)}"
     beyond = f" by more than {goal.margin:g}{unit}" if goal.margin else ""
-    people = " and ".join(
-        f"{int(is_member.sum())} {name or 'participants'}" for name, is_member in zip(groups, members, strict=True)
-    )
-    how = "hierarchical analysis" if is_hierarchical else "t test on posterior means"
+    counts = zip(groups, members, strict=True)
+    people = " and ".join(f"{int(is_member.sum())} {name or 'participants'}" for name, is_member in counts)
     sentence = (
-        f"Goal '{label}': {status}: {what} is {estimate}{unit} ({interval:.0%} interval {low} to {high}, {how}, {people}), "
-        f"which {'stays' if status == REACHED else 'does not stay'} away from 0{beyond}{failed}. "
+        f"Goal '{label}': {status}: {what} is {format_significant(estimate)}{unit} ({how.format(between=between)}, "
+        f"{people}), which {'is clearly' if status == REACHED else 'is not clearly'} away from 0{beyond}{failed}. "
         f"{describe_planned(plan, label)}"
     )
     return GoalOutcome(
-        label, goal.kind, status, sentence, num_judged=int(sum(map(np.sum, members))), num_failed=num_failed, low=found[1],
-        high=found[2], estimate=found[0], power=record_power(plan, goal, label),
+        label, goal.kind, status, sentence, num_judged=int(sum(map(np.sum, members))), num_failed=num_failed, low=low,
+        high=high, estimate=estimate, power=record_power(plan, goal, label),
     )  # fmt: skip
+
+
+def _decide(fit: "EmpiricalFit", goal: PlannedGoal, samples: list[Sample]) -> tuple[Decisions, str]:
+    """The decision, and how it was made, with a place for the ends of the interval."""
+    value = goal.value or 0.0
+    if goal.decision == HIERARCHICAL:
+        interval = fit.request.interval
+        return decide_by_interval(samples, value, interval), f"{interval:.0%} interval {{between}}, hierarchical analysis"
+    words = f"{1 - ALPHA:.0%} interval {{between}}, t test on posterior means"
+    if goal.least_factor is None:
+        return decide_by_t_test(samples, value), words
+    decisions = decide_by_bayes_factor(samples, value, goal.least_factor)
+    assert decisions.evidence is not None  # noqa: S101  (it decides)
+    factor = float(np.exp(decisions.evidence.weigh(decisions.estimate, goal.margin)[0]))
+    return decisions, f"{words}, Bayes factor {format_significant(factor)} where {goal.least_factor:g} is asked for"
 
 
 def _find_problem(plan: PlannedAnalysis, goal: PlannedGoal) -> str:
@@ -157,7 +168,7 @@ def _analyse(
     return [entry.name for entry in entries], found[analysis]
 
 
-def _describe_effect(goal: PlannedGoal, entries: Sequence[str], groups: Sequence[str], value: float, unit: str) -> str:
+def _describe_effect(goal: PlannedGoal, entries: Sequence[str], groups: Sequence[str], unit: str) -> str:
     """The effect, in words."""
     of = f" of {groups[0]}" if groups[0] else ""
     if goal.conditions:
@@ -165,4 +176,4 @@ def _describe_effect(goal: PlannedGoal, entries: Sequence[str], groups: Sequence
     if len(groups) > 1:
         return f"{groups[1]} minus {groups[0]} in {entries[0]}"
     middle = "the median" if goal.decision == HIERARCHICAL else "the mean"
-    return f"{middle} of {entries[0]}{of} minus {value:g}{unit}"
+    return f"{middle} of {entries[0]}{of} minus {goal.value:g}{unit}"

@@ -179,13 +179,22 @@ def plan_goals(content: Mapping[str, Any]) -> list[PlannedGoal]:
             margin=float(goal.get("margin") or 0.0),
             width=goal.get("width"),
             alpha=goal.get("alpha"),
-            nominal=None if goal["kind"] == NARROWER else goal.get("alpha", rate),
+            nominal=_find_nominal(goal, rate),
+            least_factor=goal.get("least_factor"),
             decision=str(goal.get("decision", "")),
             groups=tuple(goal.get("groups", ())),
             conditions=tuple(goal.get("conditions", ())),
         )
         for goal in _goals(content)
     ]
+
+
+def _find_nominal(goal: Mapping[str, Any], rate: float) -> float | None:
+    """How often a goal may be reached without its effect."""
+    if goal["kind"] == NARROWER:
+        return None
+    factor = goal.get("least_factor")
+    return float(goal.get("alpha", rate)) if factor is None else 1 / float(factor)
 
 
 def find_groups(table: pd.DataFrame) -> dict[str, str]:

@@ -35,7 +35,7 @@ from designstudio.study.design import Design
 from designstudio.study.design.description import record_design
 from designstudio.study.factor import Factor
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
-from designstudio.study.groups import HIERARCHICAL
+from designstudio.study.groups import BAYES_FACTOR, HIERARCHICAL, T_TEST
 from designstudio.study.schema.priors import format_prior
 from designstudio.study.schema.sections import TRUTH
 from designstudio.study.study import AMORTIZED, EXACT
@@ -61,8 +61,8 @@ GOALS_ON_DATA = (
 STUDY_GOALS_ON_DATA = (
     "A goal about groups is reached if its interval on the data lies beyond the value without an effect by more than the "
     "margin: the interval of the middle of the groups in the hierarchical analysis, each group analysed by itself, or that "
-    "of a t test on posterior means, as the goal says. Participants without a usable fit, or without trials in a condition, "
-    "are left out and counted."
+    "of a t test on posterior means, as the goal says; where a Bayes factor decides, if it is large enough. Participants "
+    "without a usable fit, or without trials in a condition, are left out and counted."
 )
 COMPARISON = (
     "Costs are compared by the expected log predictive density of left-out trials (PSIS-LOO), summed over the participants "
@@ -310,7 +310,8 @@ def _describe_study_goal(study: Study, design: Design, goal: Goal) -> dict[str, 
         "conditions": [design.conditions[place].name for place in conditions or ()],
         "value": float(value),
         "margin": float(margin),
-        **({} if goal.decision == HIERARCHICAL else {"alpha": ALPHA}),
+        **({"alpha": ALPHA} if goal.decision == T_TEST else {}),
+        **({"least_factor": float(goal.least_factor)} if goal.decision == BAYES_FACTOR else {}),
         "rule": describe_group_rule(study, design, goal, value, margin),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from designstudio.errors import StudioError, UnknownNameError
 from designstudio.metrics.power import ALPHA
 from designstudio.model.priors import AbstractPrior
-from designstudio.study.groups import DECISIONS, HIERARCHICAL
+from designstudio.study.groups import BAYES_FACTOR, DECISIONS, HIERARCHICAL, LEAST_FACTOR
 
 EXCLUDES, NARROWER, GROUPS_DIFFER = "excludes", "narrower", "groups-differ"
 GROUP_MEAN, CHANGES = "group-mean", "changes"
@@ -38,7 +38,8 @@ class Goal:
             `group-mean` and `changes` one group, by default the first.
         conditions: for `changes`, the two conditions that are compared, by default the first two of each design.
         decision: of a whole study: `hierarchical`, by the interval of the middle of each group in the analysis that pools
-            participants, or `t-test`, on posterior means.
+            participants, or `t-test` or `bayes-factor`, on posterior means.
+        least_factor: for `bayes-factor`, how large it must be at least.
         name: how tables, files and searches call it; by default its kind and quantity in a few words.
     """
 
@@ -53,14 +54,14 @@ class Goal:
     groups: tuple[str, ...] = ()
     decision: str = HIERARCHICAL
     conditions: tuple[str, ...] = ()
+    least_factor: float = LEAST_FACTOR
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("goal", self.kind, KINDS)
         if not self.name.isprintable() or self.name != self.name.strip() or self.name.isdecimal():
             raise StudioError(f"The name of a goal is words in one line, such as 'effort', but {self.name!r} was given.")
-        if self.decision not in DECISIONS:
-            raise UnknownNameError("decision", self.decision, DECISIONS)
+        self._check_decision()
         needs_width = self.kind == NARROWER
         if needs_width != (self.width is not None):
             raise StudioError(f"The goal {self.kind!r} {'needs a' if needs_width else 'takes no'} width.")
@@ -87,6 +88,14 @@ class Goal:
             raise StudioError(f"The margin of a goal must be 0 or more, but {self.margin:g} was given.")
         if not 0 <= self.margin_at_end < 1:
             raise StudioError(f"margin_at_end must be at least 0 and below 1, but {self.margin_at_end:g} was given.")
+
+    def _check_decision(self) -> None:
+        if self.decision not in DECISIONS:
+            raise UnknownNameError("decision", self.decision, DECISIONS)
+        if not self.least_factor > 1:
+            raise StudioError(f"The Bayes factor of a goal must be above 1, but {self.least_factor:g} was given.")
+        if self.least_factor != LEAST_FACTOR and self.decision != BAYES_FACTOR:
+            raise StudioError(f"least_factor is for the decision {BAYES_FACTOR!r}, but this goal's is {self.decision!r}.")
 
     @property
     def is_of_studies(self) -> bool:
@@ -140,7 +149,7 @@ class Goal:
         """
         of_interval = round(1 - interval, 12)
         if self.is_of_studies:
-            return of_interval if self.decision == HIERARCHICAL else ALPHA
+            return {HIERARCHICAL: of_interval, BAYES_FACTOR: 1 / self.least_factor}.get(self.decision, ALPHA)
         return {EXCLUDES: of_interval, GROUPS_DIFFER: ALPHA}.get(self.kind)
 
     def __str__(self) -> str:

@@ -11,8 +11,10 @@ from designstudio.model.priors import AbstractPrior
 from designstudio.study.factor import Change, Factor
 
 # Decisions of a whole study: by the interval of the hierarchical analysis, or by a test on posterior means.
-HIERARCHICAL, T_TEST = "hierarchical", "t-test"
-DECISIONS = (HIERARCHICAL, T_TEST)
+HIERARCHICAL, T_TEST, BAYES_FACTOR = "hierarchical", "t-test", "bayes-factor"
+DECISIONS = (HIERARCHICAL, T_TEST, BAYES_FACTOR)
+# "Strong evidence" for an effect.
+LEAST_FACTOR = 10.0
 FEWEST_MEMBERS = 2
 
 

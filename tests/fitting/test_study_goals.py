@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from designstudio.core.numbers import format_significant
+from designstudio.evaluate.bayes_factor import compute_log_bayes_factor
 from designstudio.fitting.goal_outcome import NOT_JUDGED, NOT_REACHED, REACHED
 from designstudio.fitting.goals import judge_goals
 from designstudio.fitting.planned import PlannedAnalysis, PlannedGoal
@@ -36,7 +38,7 @@ def test_groups_differ_by_welchs_test_on_posterior_means():
 def test_a_difference_within_the_margin_is_not_reached():
     outcome = judge(PlannedGoal("differ", "groups-differ", "beta", groups=("a", "b"), margin=0.2, **T_TEST))
     assert outcome.status == NOT_REACHED
-    assert "does not stay away from 0 by more than 0.2" in outcome.sentence
+    assert "which is not clearly away from 0 by more than 0.2" in outcome.sentence
 
 
 def test_groups_that_do_not_differ_are_found_to_in_one_of_twenty_studies():
@@ -56,6 +58,18 @@ def test_a_mean_is_held_against_its_value_and_a_change_within_people_is_paired()
     of_change = stats.ttest_rel(blurred, clear).confidence_interval(0.95)
     assert (change.low, change.high) == pytest.approx(tuple(of_change))
     assert "sigma_r[blurred] minus sigma_r[clear] is 0.2" in change.sentence
+
+
+def test_a_bayes_factor_decides_where_the_plan_says_so():
+    weak = {**T_TEST, "decision": "bayes-factor", "least_factor": 3.0, "nominal": 1 / 3}
+    found = judge(PlannedGoal("differ", "groups-differ", "beta", groups=("a", "b"), **weak))
+    means = make_fit(BETA).posteriors["quadratic_effort"]["posterior"]["beta"].values.mean(axis=(1, 2))
+    t = stats.ttest_ind(means[5:], means[:5]).statistic
+    factor = np.exp(compute_log_bayes_factor(np.array([t]), np.array([2.5]), np.array([8.0]))[0])
+    assert found.status == REACHED
+    assert f"Bayes factor {format_significant(factor)} where 3 is asked for" in found.sentence
+    strict = PlannedGoal("differ", "groups-differ", "beta", groups=("a", "b"), **{**weak, "least_factor": 2 * factor})
+    assert judge(strict).status == NOT_REACHED
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,7 @@ GOALS = (
     Goal("groups-differ", "beta", decision="t-test", name="differ"),
     Goal("groups-differ", "beta", name="pooled"),
     Goal("group-mean", "beta", groups=("old patients",), name="effort"),
+    Goal("groups-differ", "beta", decision="bayes-factor", least_factor=6.0, name="evidence"),
 )
 # Nobody drops out, so that everybody can be compared.
 ASKED = STUDY.replace(
@@ -151,9 +152,11 @@ def test_a_record_holds_groups_and_goals_and_is_read_back_as_the_plan_of_the_dat
     assert "Old patients minus controls in beta stays away from 0: the 95% interval of a t test on posterior means." in text
     planned = plan_fit(record, lists).analysis
     assert planned.deviations == ()
-    differ, pooled, effort = planned.goals
+    differ, pooled, effort, evidence = planned.goals
     assert (differ.decision, differ.groups, differ.nominal) == ("t-test", ("controls", "old patients"), 0.05)
     assert (pooled.decision, pooled.nominal) == ("hierarchical", pytest.approx(0.06))
+    assert (evidence.least_factor, evidence.nominal) == (6.0, pytest.approx(1 / 6))
+    assert "Old patients minus controls in beta is away from 0: a Bayes factor of 6 or more, of a t test" in text
     assert (effort.groups, effort.value, effort.margin) == (("old patients",), 1.0, pytest.approx(0.025))
 
 
@@ -181,7 +184,7 @@ def test_data_of_the_laboratory_are_decided_as_the_simulated_study_of_the_same_p
         assert outcome.status != NOT_JUDGED, outcome.sentence
         [part] = split_question(question, found, 8)
         goal, value = question.goal, 1.0 if question.goal.kind == "group-mean" else 0.0
-        simulated = [float(array[0]) for array in decide(study, goal, part.present, value)]
+        simulated = [float(array[0]) for array in decide(study, goal, part.present, value)[:3]]
         width = outcome.high - outcome.low
         # Other draws: chains here, weighted draws there, and some hundred of the group.
         np.testing.assert_allclose([outcome.estimate, outcome.low, outcome.high], simulated, atol=0.15 * width)

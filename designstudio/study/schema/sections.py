@@ -12,7 +12,7 @@ from designstudio.model.parameters import Parameter
 from designstudio.study.analysis import Analysis, Known
 from designstudio.study.factor import Change
 from designstudio.study.goals import KINDS, WITH_VALUE, Goal
-from designstudio.study.groups import DECISIONS, FEWEST_MEMBERS, HIERARCHICAL, Group
+from designstudio.study.groups import DECISIONS, FEWEST_MEMBERS, HIERARCHICAL, LEAST_FACTOR, Group
 from designstudio.study.population import Population
 from designstudio.study.quantities import LONGEST_FORMULA, Quantity
 from designstudio.study.schema.context import Context, Parameters
@@ -220,6 +220,13 @@ def goal_kind(context: Context) -> Kind:
             one_of("decision", DECISIONS),
             "Of a whole study with groups.",
             default=HIERARCHICAL,
+            hides_default=True,
+        ),
+        Field(
+            "least_factor",
+            POSITIVE,
+            "For the decision bayes-factor: how large it must be at least.",
+            default=LEAST_FACTOR,
             hides_default=True,
         ),
     )
