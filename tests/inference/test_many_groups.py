@@ -10,6 +10,7 @@ from designstudio.inference.hierarchical.group_model import Group, Hyperprior
 from designstudio.inference.hierarchical.many_groups import sample_many_groups
 from designstudio.inference.hierarchical.marginal import Kernels, Particles, weigh_particles
 from designstudio.inference.hierarchical.pairs import Pair
+from designstudio.inference.hierarchical.pool_many import find_modes
 from tests.oracles.hierarchy import integrate_normal_group, integrate_normal_slope
 
 NUM_GROUPS, NUM_SUBJECTS, NUM_PARTICLES, NUM_ENTRIES = 6, 12, 400, 2
@@ -67,6 +68,20 @@ def test_many_groups_of_different_sizes_are_what_integration_says(subjects, part
             location, spread, _ = integrate_normal_group(means[g][mine], sds[g][mine], CENTRE, SCALE, SPREAD)
             assert_close(found.group.location[g, :, entry], location)
             assert_close(found.group.spread[g, :, entry], spread)
+
+
+@pytest.mark.parametrize("error", [1e-4, 1.0])
+def test_the_mode_of_a_group_of_one_person_is_a_number(error):
+    # Where people hardly differ, the variance of one is what rounding makes of it.
+    rng = np.random.default_rng(6)
+    middles = rng.uniform(-3, 3, (40, 1, 1, 1))
+    points = (middles + error * rng.normal(size=(40, 1, 200, NUM_ENTRIES))).astype(np.float32)
+    has, ones = np.ones((40, 1, NUM_ENTRIES), bool), np.ones((40, 1, 1), np.float32)
+    hyperprior = make_hyperprior(1)._replace(spread=np.full(NUM_ENTRIES, 0.2, np.float32))
+    mode, errors, widest = find_modes(Particles(points, np.zeros(points.shape[:-1], np.float32), has, ones), hyperprior)
+    assert all(np.isfinite(array).all() for array in (mode.location, mode.spread, errors, widest))
+    # Between the prior's middle and the person.
+    assert (np.abs(mode.location) < np.abs(middles[:, 0, 0]) + error).all()
 
 
 def test_a_slope_on_a_covariate_is_what_integration_says(subjects, particles):

@@ -256,7 +256,8 @@ def _step(particles: Particles, hyperprior: Hyperprior, group: Group) -> Group:
 
     coefficients = jax.vmap(solve, in_axes=(1, 1, 0, 1, 1), out_axes=1)(mean, has, group.spread, centre, scale)
     location = x @ coefficients
-    squares = jnp.sum(has * (square - 2 * mean * location + location**2), axis=0)
+    # Of people who are all at the location, rounding leaves less than nothing, which has no root.
+    squares = jnp.maximum(jnp.sum(has * (square - 2 * mean * location + location**2), axis=0), 0.0)
     # A half-normal counts for little unless the spread is large against it.
     variance = squares / (jnp.sum(has, axis=0) + (group.spread / hyperprior.spread) ** 2)
     spread = jnp.maximum(jnp.sqrt(variance), SMALLEST_SPREAD * hyperprior.spread)
