@@ -21,7 +21,7 @@ import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
 from designstudio.model.likelihood.model import BehaviorModel, Values
-from designstudio.model.likelihood.observations import Observations
+from designstudio.model.likelihood.observations import Moments, Observations
 
 Scalar = Float[Array, ""]
 Point = Float[Array, " coordinate"]
@@ -36,12 +36,14 @@ class Start(eqx.Module):
         is_unidentified: which coordinates the data are expected to say nothing about; they are bounded, and the first
             proposal is uniform along them.
         likely: ends of what the data leave possible of some parameters, by name; for coordinates that want to know it.
+        regression: around the mean stimulus; for coordinates that want to know it, at every draw.
     """
 
     centre: Point
     scale: Point
     is_unidentified: tuple[bool, ...] = eqx.field(static=True)
     likely: dict[str, Float[Array, "entry 2"]] = eqx.field(default_factory=dict)
+    regression: Moments | None = None
 
 
 class Constrained(NamedTuple):

@@ -23,7 +23,7 @@ from designstudio.inference.coordinates.lognormal.layout import (
     trades_noise,
 )
 from designstudio.inference.coordinates.lognormal.likely import take_within_likely
-from designstudio.inference.coordinates.lognormal.regression import expect_level
+from designstudio.inference.coordinates.lognormal.regression import expect_level, get_regression
 from designstudio.inference.coordinates.lognormal.saturation import constrain_by_unit, take_log_saturation
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.likelihood.lapses import LAPSE_RATE
@@ -62,7 +62,7 @@ def constrain(model: BehaviorModel, reader: BoundedReader, observations: Observa
         level, weight = _level_line(model, values, ratios, observations)
         prior_weight = 1 - weight
         lowest, highest = (level + prior_weight * bound for bound in log_bounds(model, "mu_0"))
-        centre, scale = expect_level(model, observations, lowest, highest)
+        centre, scale = expect_level(model, get_regression(reader.expected), lowest, highest)
         c = centre + scale * reader.take((lowest - centre) / scale, (highest - centre) / scale, model.num_entries("mu_0"))
         log_mu_0 = (c - level) / prior_weight
         log_det += jnp.sum(log_mu_0 - jnp.log(prior_weight) + jnp.log(scale))
@@ -100,7 +100,7 @@ def _constrain_noise(
     logs: Values = {name: value for name, value in log_fixed.items() if name in ("sigma_0", "sigma", "sigma_r")}
     log_det = jnp.zeros(())
     if FIXED not in (state, state_0):
-        log_saturation, log_det = _constrain_scale(model, reader, logs, observations)
+        log_saturation, log_det = _constrain_scale(model, reader, logs)
         return logs, _ratios(model, logs), log_saturation, log_det
     if (state_0, state) != (FIXED, FIXED):
         free, known, sign = ("sigma_0", "sigma", 1.0) if state == FIXED else ("sigma", "sigma_0", -1.0)
@@ -111,21 +111,19 @@ def _constrain_noise(
         rho = reader.take(jnp.minimum(*ends), jnp.maximum(*ends), num)
         logs[free] = reference + sign * rho
     ratios = _ratios(model, logs)
-    log_saturation, log_det = take_log_saturation(model, reader, ratios[0], observations)
+    log_saturation, log_det = take_log_saturation(model, reader, ratios[0])
     if "sigma_r" in model.free:
         logs["sigma_r"] = reader.take(*log_bounds(model, "sigma_r"), model.num_entries("sigma_r"))
     return logs, ratios, log_saturation, log_det
 
 
-def _constrain_scale(
-    model: BehaviorModel, reader: BoundedReader, logs: Values, observations: Observations
-) -> tuple[Scalar | None, Scalar]:
+def _constrain_scale(model: BehaviorModel, reader: BoundedReader, logs: Values) -> tuple[Scalar | None, Scalar]:
     """Both sigma_0 and sigma are free: ratios first, then the scale, traded against sigma_r where that is shared."""
     bounds_0, bounds = log_bounds(model, "sigma_0"), log_bounds(model, "sigma")
     num = num_ratios(model)
     if num_scales(model) > 1:
         rho = reader.take(bounds_0[0] - bounds[1], bounds_0[1] - bounds[0], num)
-        log_saturation, log_det = take_log_saturation(model, reader, rho[0], observations)
+        log_saturation, log_det = take_log_saturation(model, reader, rho[0])
         low, high = jnp.maximum(bounds[0], bounds_0[0] - rho), jnp.minimum(bounds[1], bounds_0[1] - rho)
         log_sigma = reader.take(low, high, num)
         logs["sigma"], logs["sigma_0"] = log_sigma, log_sigma + rho
@@ -145,7 +143,7 @@ def _constrain_scale(
         rhos.append(rho)
     rho = jnp.stack(rhos)
     rho_anchor = rho[0]
-    log_saturation, log_det = take_log_saturation(model, reader, rho_anchor, observations)
+    log_saturation, log_det = take_log_saturation(model, reader, rho_anchor)
     # Perceptual part of the residual at the anchor: log(w_m sigma) = hub + offset.
     offset = jax.nn.log_sigmoid(2 * rho_anchor) - (rho_anchor if hub_is_prior else 0.0)
     if log_saturation is not None:

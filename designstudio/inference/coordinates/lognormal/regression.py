@@ -1,5 +1,7 @@
 """What a regression of log response on log stimulus says about the coordinates: where the posterior is expected."""
 
+from typing import cast
+
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
@@ -64,14 +66,18 @@ def residual_variance(moments: Moments) -> Float[Array, " condition"]:
     return jnp.maximum(moments.sum_rr / degrees, 1e-4)
 
 
-def expect_level(model: BehaviorModel, observations: Observations, low: Array, high: Array) -> tuple[Array, Array]:
+def get_regression(expected: Start) -> Moments:
+    """The regression around the mean stimulus, as `start_from_regression` has found it once for all draws."""
+    return cast(Moments, expected.regression)
+
+
+def expect_level(model: BehaviorModel, moments: Moments, low: Array, high: Array) -> tuple[Array, Array]:
     """Where the level is expected, and how surely: by the regression, and between its bounds.
 
     Where the prior hardly matters the bounds are closer together than the data can resolve, and mu_0 is unidentified;
     elsewhere the data say where the level is. The precision-weighted mean of both is a coordinate of unit scale either way.
     """
     num = model.num_entries("mu_0")
-    moments = summarize_near_mean(model, observations)
     bends = model.rule.has_two_sides
     error = jnp.sqrt(residual_variance(moments) / jnp.maximum(moments.count, 1.0))
     error, mean = jnp.maximum(error, SMALLEST_LEVEL_ERROR if bends else 0.0)[:num], moments.mean_y[:num]
@@ -133,7 +139,7 @@ def start_from_regression(model: BehaviorModel, observations: Observations) -> S
             likely[parameter.name] = find_likely(model, parameter.name, observations, slope, variance)
     if "mu_0" in model.free:
         add(0.0, 1.0, model.num_entries("mu_0"))
-    return Start(jnp.concatenate(centres), jnp.concatenate(scales), tuple(unidentified), likely)
+    return Start(jnp.concatenate(centres), jnp.concatenate(scales), tuple(unidentified), likely, moments)
 
 
 def _motor_start(

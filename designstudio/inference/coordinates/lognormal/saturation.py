@@ -17,14 +17,14 @@ from designstudio.inference.coordinates.lognormal.likely import spread_over_like
 from designstudio.inference.coordinates.lognormal.regression import (
     NEIGHBOURHOOD,
     expect_level,
+    get_regression,
     residual_variance,
-    summarize_near_mean,
 )
 from designstudio.model.actors.belief import AbstractBeliefActor
 from designstudio.model.costs.base import AbstractBentCost
 from designstudio.model.gauss_hermite import gauss_hermite
 from designstudio.model.likelihood.model import BehaviorModel, Values
-from designstudio.model.likelihood.observations import Observations
+from designstudio.model.likelihood.observations import Moments, Observations
 
 Scalar = Float[Array, ""]
 # Over which share of its range the coordinate falls off at least, beyond what explains the level.
@@ -35,16 +35,14 @@ NARROWEST = 1e-5
 NUM_LEVEL_NODES = 3
 
 
-def take_log_saturation(
-    model: BehaviorModel, reader: BoundedReader, rho: Scalar, observations: Observations
-) -> tuple[Scalar | None, Scalar]:
+def take_log_saturation(model: BehaviorModel, reader: BoundedReader, rho: Scalar) -> tuple[Scalar | None, Scalar]:
     """How far the belief at the mean stimulus lies beyond the unit at which the policy bends, and the log determinant.
 
     Well below the unit only its exponential matters, well above it the log saturation itself: its softplus is both.
     """
     if not bends_at_unit(model):
         return None, jnp.zeros(())
-    lowest, highest, likely, error = _log_saturation_ends(model, rho, observations)
+    lowest, highest, likely, error = _log_saturation_ends(model, rho, get_regression(reader.expected))
     low, high, last = (jax.nn.softplus(end) for end in (lowest, highest, likely))
     # Where the level says that mu_0 ends, the posterior falls off over the level's error.
     reach = jnp.maximum(error, SMALLEST_REACH * (high - low))
@@ -53,12 +51,9 @@ def take_log_saturation(
     return log_saturation, log_slope - jax.nn.log_sigmoid(log_saturation)
 
 
-def _log_saturation_ends(
-    model: BehaviorModel, rho: Scalar, observations: Observations
-) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+def _log_saturation_ends(model: BehaviorModel, rho: Scalar, moments: Moments) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """The least and the greatest that some mu_0 and some unit allow, the greatest that explains the level, and its error."""
     weight = jax.nn.sigmoid(2 * rho)
-    moments = summarize_near_mean(model, observations)
     belief_low, belief_high = (weight * moments.mean_x[0] + (1 - weight) * bound for bound in log_bounds(model, "mu_0"))
     unit_low, unit_high = unit_bounds(model)
     lowest, highest = belief_low - unit_high, belief_high - unit_low
@@ -90,7 +85,7 @@ def constrain_by_unit(
     highest = action + jnp.minimum(unit_high, belief_high - log_saturation)
     # At the ends of the log saturation both bounds are the same, and rounding may exchange them.
     highest = jnp.maximum(highest, lowest + NARROWEST)
-    centre, scale = (entry[0] for entry in expect_level(model, observations, lowest[None], highest[None]))
+    centre, scale = (entry[0] for entry in expect_level(model, get_regression(reader.expected), lowest[None], highest[None]))
     c = centre + scale * reader.take((lowest - centre) / scale, (highest - centre) / scale, 1)[0]
     log_unit = c - action
     log_mu_0 = (log_unit + log_saturation - weight * mean_x) / (1 - weight)
@@ -104,7 +99,7 @@ def constrain_by_unit(
 def _act_near_mean(
     model: BehaviorModel, values: Values, weight: Scalar, log_saturation: Scalar, observations: Observations
 ) -> Scalar:
-    """Mean log action of the anchor near the mean stimulus, in units of the unit: what a regression says about the level.
+    """Mean log action near the first condition's mean stimulus, in units of the unit: what a regression says of the level.
 
     Where the policy bends it is below the action at the mean, by more than the level's error.
     """
