@@ -28,7 +28,7 @@ def run_python(code, **environment):
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "DESIGNSTUDIO_", "XLA_"))}
     variables |= {"PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], check=False, env=variables, capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "always", "-c", code], check=False, env=variables, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr.strip()

@@ -83,7 +83,7 @@ def test_tables_of_what_is_registered_are_up_to_date():
 def test_the_pages_build_without_a_warning_and_ask_nothing_of_the_network(tmp_path):
     pytest.importorskip("mkdocs", reason="pip install 'designstudio[docs]'")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, result.stderr
     for page in tmp_path.rglob("*.html"):
         loaded = re.findall(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=\"?(https?:[^\s\">]*)", page.read_text())

@@ -15,7 +15,7 @@ def run(*arguments, folder):
     command = Path(sys.executable).parent / "designstudio"
     environment = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
     return subprocess.run(
-        [str(command), *arguments], cwd=folder, capture_output=True, text=True, env=environment, timeout=300, check=False
+        [str(command), *arguments], cwd=folder, capture_output=True, text=True, env=environment, timeout=900, check=False
     )
 
 
@@ -106,7 +106,7 @@ def test_import_loads_no_plotting_stack(tmp_path):
         "assert not heavy, heavy"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], check=False, cwd=tmp_path, timeout=120, capture_output=True, text=True
+        [sys.executable, "-c", code], check=False, cwd=tmp_path, timeout=600, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
 
@@ -120,7 +120,7 @@ def test_the_compilation_cache_is_on_and_can_be_moved_or_turned_off(tmp_path):
             [sys.executable, "-c", code],
             check=True,
             cwd=tmp_path,
-            timeout=120,
+            timeout=600,
             env=environment,
             capture_output=True,
             text=True,

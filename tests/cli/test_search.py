@@ -94,7 +94,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path):
         while time.monotonic() < deadline and (not journal.exists() or journal.read_text().count('"designstudio"') < 4):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate(timeout=300)
+        output, error = process.communicate(timeout=900)
     finally:
         process.kill()
         process.wait()

@@ -41,7 +41,7 @@ from designstudio.core.processes import OwnProcess
 print(OwnProcess(*{SLEEP!r}, log=Path({str(tmp_path / "log.txt")!r}), outlives=True).pid)
 """
     command = [sys.executable, "-W", "error", "-X", "dev", "-c", code]
-    starter = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    starter = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (starter.returncode, starter.stderr) == (0, "")
     # It is still there; only this test wants it to end.
     os.kill(int(starter.stdout), 15)

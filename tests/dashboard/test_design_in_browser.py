@@ -67,7 +67,7 @@ def test_a_check_runs_to_its_end_survives_a_reload_and_repeats_on_the_command_li
     assert job.state == FINISHED
     result = subprocess.run(
         [sys.executable, "-m", "designstudio", "evaluate", str(job.folder / "study.toml"), "--json", "result.json"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     recovery = json.loads((tmp_path / "result.json").read_text())["designs"][0]["recovery"]

@@ -44,7 +44,7 @@ def test_a_broken_table_shows_the_sentence_of_the_command_line(page, tmp_path):
     path.write_text(BROKEN)
     result = subprocess.run(
         [sys.executable, "-m", "designstudio", "fit", "broken.csv"], cwd=tmp_path, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=600, check=False,
     )  # fmt: skip
     assert result.returncode == 2
     sentence = result.stderr.strip().removeprefix("Error: ")

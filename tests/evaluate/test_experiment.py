@@ -134,5 +134,8 @@ def test_a_factor_multiplies_everybodys_own_value_and_people_may_differ_in_it():
     np.testing.assert_allclose(people[:, 1], 1.2 * people[:, 0])
     assert parse_study(format_study(study), "again") == study
     impossible = dataclasses.replace(before, name="beyond", population={"beta": Factor(1.2)})
-    with pytest.raises(StudioError, match="beta must be above 0 and at most 1, but"):
+    with pytest.raises(
+        StudioError,
+        match=r"^The factor of beta in condition 'beyond' makes 1.0[0-9]* of it for somebody, but beta can only be",
+    ):
         prepare_experiment(study, Design("beyond", (before, impossible), STIMULI), first=0, num_datasets=4)

@@ -9,7 +9,7 @@ from pathlib import Path
 from designstudio.core.processes import OwnProcess
 from designstudio.errors import StudioError
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 
 
 @contextmanager

@@ -264,7 +264,9 @@ def test_good_draws_that_are_too_few_are_joined_by_more_for_each_data_set_alone(
     joined = fit_datasets(model, trials, settings=settings, seed=4)
     found = joined["diagnostics"].to_dataset()
     assert found["is_good"].values.sum() >= 4
-    assert (found["ess"].values[found["is_good"].values] >= 2500).all()
+    assert (found["importance_ess"].values[found["is_good"].values] >= 2500).all()
+    # Of these draws 800 are kept, and worth no more.
+    assert (found["ess"].values <= 800).all()
     assert (found["ess_tail"].values[found["is_good"].values] >= 400).all()
     fewer = fit_datasets(model, trials.isel(dataset=slice(0, 3)), settings=settings, seed=4)
     one, other = joined["posterior"].to_dataset().mean(("chain", "draw")), posterior["posterior"].to_dataset()

@@ -58,7 +58,7 @@ def start(*arguments, folder):
         return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
 
 
-def wait_for(condition, seconds=300):
+def wait_for(condition, seconds=900):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
@@ -96,8 +96,8 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
         wait_for(is_halted_in_a_trial)
         killed.send_signal(signal.SIGKILL)
         processes.append(start("worker", study, *options, folder=tmp_path))
-        assert first.wait(timeout=300) == 0
-        assert processes[-1].wait(timeout=300) == 0
+        assert first.wait(timeout=900) == 0
+        assert processes[-1].wait(timeout=900) == 0
     finally:
         for process in processes:
             process.kill()
@@ -146,7 +146,7 @@ def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(databas
 def test_an_unreachable_database_is_one_sentence_and_nothing_is_written(study, tmp_path):
     process = subprocess.run(
         [sys.executable, "-m", "designstudio", "search", str(study), "--storage", "postgresql://me:secret@127.0.0.1:1/none"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert process.returncode == 2
     assert "The storage 'postgresql://me:***@127.0.0.1:1/none' cannot be reached" in process.stderr

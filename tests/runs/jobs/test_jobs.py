@@ -25,7 +25,7 @@ def store(tmp_path):
     return JobStore(tmp_path / "runs")
 
 
-def wait_for(condition, seconds=300):
+def wait_for(condition, seconds=900):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "this took too long"
