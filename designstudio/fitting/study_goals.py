@@ -33,11 +33,13 @@ from designstudio.metrics.power import ALPHA
 from designstudio.study.groups import FEWEST_MEMBERS, HIERARCHICAL
 from designstudio.study.quantities import Quantity
 
-# One group is worth more draws than each of hundreds: ends of its interval should not depend on the seed.
-CAREFULLY = GroupsSettings(num_learning_draws=4_000, num_weighted=20_000, num_draws=5_000)
-
 if TYPE_CHECKING:
     from designstudio.fitting.empirical_fit import EmpiricalFit
+
+# One group is worth more draws than each of hundreds: ends of its interval should hardly depend on the seed.
+CAREFULLY = GroupsSettings(num_learning_draws=4_000, num_weighted=20_000, num_draws=5_000)
+# Nobody asks by how much evidence is more than overwhelming.
+LARGEST_FACTOR = 1e6
 
 
 def judge_study_goal(
@@ -70,6 +72,8 @@ def judge_study_goal(
     if not all(sample.is_good.all() for sample in samples):
         return refuse(plan, goal, label, "the hierarchical analysis did not reach a result that can be trusted")
     decisions, how = _decide(fit, goal, samples)
+    if not decisions.is_made[0]:
+        return refuse(plan, goal, label, "people are so much alike that a test of them has no answer")
     status = REACHED if decisions.find_effect(goal.margin)[0] else NOT_REACHED
     estimate, low, high = (float(array[0]) for array in decisions[:3])
     num_failed = int(sum((is_member & ~is_judged).sum() for is_member in groups.values()))
@@ -102,8 +106,10 @@ def _decide(fit: "EmpiricalFit", goal: PlannedGoal, samples: list[Sample]) -> tu
         return decide_by_t_test(samples, value), words
     decisions = decide_by_bayes_factor(samples, value, goal.least_factor)
     assert decisions.evidence is not None  # noqa: S101  (it decides)
-    factor = float(np.exp(decisions.evidence.weigh(decisions.estimate, goal.margin)[0]))
-    return decisions, f"{words}, Bayes factor {format_significant(factor)} where {goal.least_factor:g} is asked for"
+    log_factor = decisions.evidence.weigh(decisions.estimate, goal.margin)[0]
+    is_huge = log_factor > np.log(LARGEST_FACTOR)
+    factor = f"above {LARGEST_FACTOR:,.0f}" if is_huge else format_significant(float(np.exp(log_factor)))
+    return decisions, f"{words}, Bayes factor {factor} where {goal.least_factor:g} is asked for"
 
 
 def _find_problem(plan: PlannedAnalysis, goal: PlannedGoal) -> str:

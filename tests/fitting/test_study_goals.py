@@ -86,6 +86,16 @@ def test_what_data_cannot_decide_is_not_judged(change, why):
     assert f"not judged, because {why}" in outcome.sentence
 
 
+def test_what_has_no_spread_or_no_end_leaves_no_odd_number_in_a_sentence():
+    evidence = {**T_TEST, "decision": "bayes-factor", "least_factor": 10.0, "nominal": 0.1}
+    huge = PlannedGoal("differ", "groups-differ", "beta", groups=("a", "b"), **evidence)
+    assert "Bayes factor above 1,000,000 where 10" in judge(huge, np.repeat([0.6, 0.9], 5) + 1e-4 * np.arange(10)).sentence
+    for goal in (DIFFER, huge):
+        alike = judge(goal, np.full(10, 0.8), spread=0.0)
+        assert alike.status == NOT_JUDGED
+        assert "nan" not in alike.sentence
+
+
 def test_people_without_a_usable_fit_are_left_out_and_counted():
     outcome = judge(DIFFER, is_good=[False] + [True] * 9)
     assert (outcome.num_judged, outcome.num_failed) == (9, 1)
