@@ -90,7 +90,7 @@ def compute_truth(
     They have none of a parameter that their cost lacks, nor of one that the fit takes as shared while it differs.
     """
     num_datasets = experiment_values.sizes["dataset"]
-    values = {str(name): _split(array, ("dataset",)) for name, array in experiment_values.items()}
+    values = {str(name): split_conditions(array, ("dataset",)) for name, array in experiment_values.items()}
     truth = {}
     for entry in entries:
         value = values.get(entry.base)
@@ -162,7 +162,7 @@ def summarize_prior(
         columns = [rng.permutation(spread_evenly(prior)) for _ in range(model.free_entries.count(name))]
         values[name] = PerCondition(columns) if name in model.per_condition else columns[0]
     for name, array in fixed.items():
-        known = _split(array.isel(dataset=[0]), ("dataset",))
+        known = split_conditions(array.isel(dataset=[0]), ("dataset",))
         values[name] = known
     computed = compute_entries(entries, restore_values(values, model, scale), quantities)
     _check_quantities(computed, quantities)
@@ -213,7 +213,7 @@ def _try(quantities: Sequence[Quantity], entry: Entry, values: Mapping[str, Any]
         return np.full(num_datasets, np.nan)
 
 
-def _split(array: xr.DataArray, dims: tuple[str, ...]) -> Any:
+def split_conditions(array: xr.DataArray, dims: tuple[str, ...]) -> Any:
     """An array, or a tuple of arrays where there is one for each condition."""
     if "condition" not in array.dims:
         return array.transpose(*dims).values

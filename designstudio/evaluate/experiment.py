@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 from designstudio.core.configuration import configure_once
 from designstudio.core.randomness import make_key
 from designstudio.errors import StudioError
+from designstudio.evaluate.moving import Moved, move_people
 from designstudio.inference.hierarchical.pooling_settings import PoolingSettings
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import Parameter
@@ -91,6 +92,10 @@ def prepare_experiment(
         numbers=numbers,
     )
     participants = _keep_own_values(study, design, participants, generative.parameters)
+    moved = move_participants(study, design, participants, generative, fitted)
+    participants = (
+        participants if moved is None else restate_participants(moved.people, generative.parameters, scale, undo=True)
+    )
     stimuli, is_present = place_stimuli(study, design, numbers)
     fixed = study.analysis.fix_values(participants, scale, fitted.parameters)
     pooling = study.analysis.pooling
@@ -145,12 +150,36 @@ def place_stimuli(
     return stimuli, np.arange(counts.max()) < counts[:, None]
 
 
+def move_participants(
+    study: Study, design: Design, participants: xr.Dataset, generative: BehaviorModel, fitted: BehaviorModel
+) -> Moved | None:
+    """Participants with the value of a quantity that the population is held at; None if there is none, or no way there."""
+    if study.population.held is None:
+        return None
+    name, value = study.population.held
+    return move_people(
+        restate_participants(participants, generative.parameters, study.conversion),
+        next(quantity for quantity in study.quantities if quantity.name == name),
+        value,
+        parameters=generative.parameters,
+        fitted=fitted,
+        scale=study.conversion,
+        given=tuple(design.levels),
+    )
+
+
 def show_participants(experiment: Experiment) -> xr.Dataset:
     """The participants of an experiment in the study's unit."""
-    sizes = {p.name: experiment.scale.size_of(p) for p in experiment.generative.parameters}
-    return experiment.participants.assign(
-        {name: values * sizes[str(name)] for name, values in experiment.participants.items() if sizes[str(name)] != 1}
-    )
+    return restate_participants(experiment.participants, experiment.generative.parameters, experiment.scale)
+
+
+def restate_participants(
+    participants: xr.Dataset, parameters: Sequence[Parameter], scale: Scale, *, undo: bool = False
+) -> xr.Dataset:
+    """Participants in the study's unit, from those in the actor's; or the other way round."""
+    sizes = {p.name: scale.size_of(p) for p in parameters}
+    sizes = {name: 1 / size if undo else size for name, size in sizes.items() if size != 1}
+    return participants.assign({name: participants[name] * size for name, size in sizes.items()})
 
 
 def show_band(band: xr.Dataset, scale: Scale) -> xr.Dataset:

@@ -9,8 +9,10 @@ import xarray as xr
 
 from designstudio.errors import StudioError
 from designstudio.evaluate.entries import find_support
+from designstudio.evaluate.experiment import move_participants, prepare_experiment
+from designstudio.evaluate.moving import describe_move
 from designstudio.metrics.failed import Bounds, bound_share
-from designstudio.metrics.monte_carlo import Score
+from designstudio.metrics.monte_carlo import UNDEFINED, Score
 from designstudio.metrics.power import (
     ALPHA,
     AbstractCriterion,
@@ -55,7 +57,9 @@ def score_goals(study: Study, design: Design, summarize: Callable[[Study, Design
         num_datasets = sum(summaries.sizes["dataset"] for summaries in everybody[0])
         num_failed = [sum(int((~summaries["is_good"]).sum()) for summaries in populations) for populations in everybody]
         for name, label in label_goal(goal, find_quantities(present[0], goal.quantity)).items():
-            score = score_criterion(study, goal, design, name, *present)
+            # What nobody can tell from chance is no power.
+            is_known = bool(absent) or goal.kind != EXCLUDES
+            score = score_criterion(study, goal, design, name, *present) if is_known else UNDEFINED
             without = score_criterion(study, goal, design, name, *absent) if absent else None
             nominal = goal.nominal_level(study.interval)
             scores[label] = PowerScore(
@@ -130,10 +134,13 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
         return Absence(second_group(study), design, "the second group comes from the first group's population")
     parameters = {p.name: p for p in study.list_parameters(study.population.cost)}
     name = goal.quantity
+    if name in [quantity.name for quantity in study.quantities]:
+        return _hold_quantity(study, design, goal)
     if name not in parameters:
-        is_quantity = name in [quantity.name for quantity in study.quantities]
-        why = "can have the same value in many ways" if is_quantity else "is no parameter of the simulated participants"
-        return Absence(None, design, f"{name} {why}")
+        neutral = next((p.neutral for p in study.list_parameters() if p.name == name), None)
+        if neutral is not None and goal.value in (None, neutral):
+            return Absence(study, design, f"the simulated participants have no {name}: there is no effect to find")
+        return Absence(None, design, f"the simulated participants have no {name}")
     model = study.build_model(design)
     value, margin = resolve_exclusion(goal, model, study.conversion)
     box = parameters[name].box
@@ -154,6 +161,19 @@ def remove_effect(study: Study, design: Design, goal: Goal) -> Absence:
     # Both sentences explain why power and rate are what they are, whatever the design.
     words += ", as it is in the study: there is no effect to find" if without == (study, design) else ""
     return Absence(*without, f"{words}{note_prior(name, value, margin, model, study.conversion)}")
+
+
+def _hold_quantity(study: Study, design: Design, goal: Goal) -> Absence:
+    """Participants who were moved the least way to where a quantity has the goal's value."""
+    value, _ = resolve_exclusion(goal, study.build_model(design), study.conversion)
+    held = study.replace(population=study.population.replace(held=(goal.quantity, value)))
+    # Whether there is a way is seen from participants.
+    usual = prepare_experiment(study, design, first=0, num_datasets=study.num_datasets)
+    moved = move_participants(held, design, usual.participants, usual.generative, usual.fitted)
+    if moved is None:
+        return Absence(None, design, f"nothing of the simulated participants changes {goal.quantity}")
+    quantity = next(quantity for quantity in study.quantities if quantity.name == goal.quantity)
+    return Absence(held, design, describe_move(moved, quantity, value))
 
 
 def describe_nearest(name: str, nearest: float, value: float, unit: str = "") -> str:

@@ -117,7 +117,8 @@ def _score(study: Study, design: Design, part: Part) -> PowerScore:
     without = None if part.absent is None else decide(study, goal, part.absent, value)
     type_s, type_m = score_errors(decisions, margin, find_effect(part.middles, value))
     return PowerScore(
-        *_share(decisions, margin),
+        # What nobody can tell from chance is no power.
+        *(UNDEFINED if without is None else _share(decisions, margin)),
         when_absent=None if without is None else _share(without, margin),
         absent=part.words,
         nominal=goal.nominal_level(study.interval),

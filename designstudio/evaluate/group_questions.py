@@ -4,15 +4,14 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.evaluate.goals import describe_nearest, label_goal, note_prior, resolve_exclusion
+from designstudio.evaluate.goals import label_goal, resolve_exclusion
 from designstudio.evaluate.group_analyses import PLAIN, GroupAnalysis
 from designstudio.evaluate.group_decisions import find_mean, find_median
+from designstudio.evaluate.group_shifts import explain_missing, shift_middle
 from designstudio.evaluate.group_studies import Members, Sample, Samples, find_members
-from designstudio.inference.scales import Scale
 from designstudio.metrics.power import ALPHA
 from designstudio.study import Goal, Group, Study
 from designstudio.study.design import Design
@@ -125,9 +124,9 @@ def _ask(study: Study, design: Design, goal: Goal) -> Question:
     conditions = study.choose_conditions(goal, design)
     if conditions is not None:
         return _ask_about_change(design, goal, present[0], conditions)
-    absent = _shift_middle(study, design, goal, present[0])
+    absent = shift_middle(study, design, goal, present[0])
     if absent is None:
-        return Question(goal, present, None, _explain_missing(study, design, goal))
+        return Question(goal, present, None, explain_missing(study, design, goal))
     return Question(goal, present, [absent], absent.words)
 
 
@@ -148,51 +147,6 @@ def _ask_about_change(design: Design, goal: Goal, members: Members, conditions: 
         return people.assign({name: (people[name].dims, values, people[name].attrs)})
 
     return Question(goal, [members], [members._replace(change=change, words=words)], words, analysis, entries)
-
-
-def _shift_middle(study: Study, design: Design, goal: Goal, members: Members) -> Members | None:
-    """The group with its middle at the goal's value, and its people as different as they are; None if there is no way."""
-    name, group = goal.quantity, members.group
-    model = study.build_model(design)
-    parameters = {p.name: p for p in study.load_actor(study.population.cost or study.cost).parameters}
-    if name not in parameters or name in (*design.levels, *design.own_parameters):
-        return None
-    value, margin = resolve_exclusion(goal, model, study.conversion)
-    # People are simulated in the actor's unit.
-    given, value = value, float(study.conversion.convert(value, parameters[name]))
-    support, box = Scale(parameters[name].support), parameters[name].box
-    cost = study.load_actor(study.population.cost or study.cost).cost
-    prior = members.study.population.resolve_for_actor(cost, study.conversion)[name]
-    if study.population.follows_analysis and name in model.free and name not in members.study.population.priors:
-        prior = model.priors[name]
-    middle = float(prior.quantile(np.array(0.5))) * group.factors.get(name, 1.0)
-    is_inside = box.low < value < box.high
-    # At the end of what actors know there is no room for people who differ.
-    nearest = min(max(value, box.low), box.high)
-
-    def change(people: xr.Dataset) -> xr.Dataset:
-        values = people[name].values
-        if is_inside:
-            moved = support.backward(
-                support.forward(values) + support.forward(np.array(value)) - support.forward(np.array(middle))
-            )
-            moved = np.clip(moved, box.low, box.high)
-        else:
-            moved = np.full_like(values, nearest)
-        return people.assign({name: (people[name].dims, moved, people[name].attrs)})
-
-    end = given if nearest == value else float(study.conversion.restore(nearest, parameters[name]))
-    words = f"the median of {name} is {given:g}" if is_inside else describe_nearest(name, end, given)
-    # Both sentences explain why power and rate are what they are, whatever the design.
-    return members._replace(change=change, words=f"{words}{note_prior(name, given, margin, model, study.conversion)}")
-
-
-def _explain_missing(study: Study, design: Design, goal: Goal) -> str:
-    if goal.quantity in [quantity.name for quantity in study.quantities]:
-        return f"{goal.quantity} can have the same value in many ways"
-    if goal.quantity in (*design.levels, *design.own_parameters):
-        return f"{goal.quantity} is what conditions make it"
-    return f"{goal.quantity} is no parameter of the simulated participants"
 
 
 def find_margin(study: Study, design: Design, goal: Goal) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from designstudio.evaluate.goals import bound_power
 from designstudio.metrics.monte_carlo import FEWEST, Score
 from designstudio.metrics.power import PowerScore
-from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER
+from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
 
 # A formula for groups that gives more than this above its level, where nothing differs, is worth a sentence.
 SMALL_EXCESS = 0.01
@@ -65,16 +65,19 @@ def _warn(score: PowerScore) -> str:
     if math.isnan(score.value) or nominal is None:
         return _explain_missing(score)
     if absent is None or math.isnan(absent.value):
-        why = score.absent if absent is None else f"no fit worked where {score.absent}"
         return (
-            f"its false-positive rate is not known: {why}; power may come from the prior" if score.kind == EXCLUDES else ""
+            f"its false-positive rate is not known: no fit worked where {score.absent}; power may come from the prior"
+            if score.kind == EXCLUDES
+            else ""
         )
     warn = _warn_of_groups if score.kind == GROUPS_DIFFER and not score.num_studies else _warn_of_rate
     return warn(score, absent, nominal)
 
 
 def _explain_missing(score: PowerScore) -> str:
-    """Why a test between groups has no power although fits worked; empty for all others."""
+    """Why there is no power although fits worked; empty if there is, or if fits failed."""
+    if score.kind not in (NARROWER, GROUPS_DIFFER) and score.when_absent is None and math.isnan(score.value):
+        return f"no power: its false-positive rate cannot be known, because {score.absent}"
     if (
         score.kind != GROUPS_DIFFER
         or score.num_studies

@@ -201,7 +201,7 @@ class FalsePositives(AbstractMetric):
     label = "power when absent"
     symbol = "power without the effect"
     explanation = "chance that a goal is reached by the same participants without its effect: the false-positive rate"
-    caveat = "is known for effects that a parameter or a second group has, not for quantities nor for narrow intervals"
+    caveat = "narrow intervals have none: they are no effect that could be absent"
     scope = GOAL
     direction = SMALLER
     number_format = ".0%"

@@ -26,6 +26,8 @@ class Population:
         lapse_rate: share of trials in which the response has nothing to do with the stimulus.
         outlier_rate: share of trials whose response is off by a factor.
         outlier_scale: standard deviation of the logarithm of that factor.
+        held: name of a quantity of the study and the value that it has for everybody, who are moved there the least way.
+            This takes an effect away; study files do not have it.
     """
 
     priors: Mapping[str, AbstractPrior] = dataclasses.field(default_factory=dict)
@@ -34,6 +36,7 @@ class Population:
     lapse_rate: float = 0.0
     outlier_rate: float = 0.0
     outlier_scale: float = 1.0
+    held: tuple[str, float] | None = None
 
     def __post_init__(self) -> None:
         for name in ("lapse_rate", "outlier_rate"):
