@@ -33,7 +33,17 @@ from tests.oracles.hierarchy import integrate_normal_group, sample_group
 NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 6, 12, 40
 LEVELS = [0.1, 0.25]
 # As many particles and draws in every turn: one program for all of them.
-HASTY = PoolingSettings(num_draws=500, max_turns=2, num_particles=2000, num_learning_draws=1000, reduction=1, surplus=1)
+HASTY = PoolingSettings(
+    num_draws=250,
+    max_turns=2,
+    num_pilot_rounds=4,
+    num_particles=1000,
+    num_learning_draws=1000,
+    reduction=1,
+    surplus=1,
+)
+# A sixth of the usual particles in the last turn: enough, as the support of every subject says.
+CAREFUL = PoolingSettings(num_particles=4000, reduction=1)
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
 
@@ -96,7 +106,7 @@ def pool(posterior, model, trials, **options):
 
 @pytest.fixture(scope="module")
 def pooled(group, model, trials):
-    return pool(group, model, trials, seed=4)
+    return pool(group, model, trials, seed=4, settings=CAREFUL)
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def sample_group(model, observations, supports, hyperprior, *, seed=0):
 
     kernel = numpyro.infer.NUTS(group, target_accept_prob=0.9)
     sampler = numpyro.infer.MCMC(
-        kernel, num_warmup=300, num_samples=400, num_chains=4, chain_method="vectorized", progress_bar=False
+        kernel, num_warmup=200, num_samples=300, num_chains=4, chain_method="vectorized", progress_bar=False
     )
     sampler.run(jax.random.key(seed))
     return {name: np.asarray(draws) for name, draws in sampler.get_samples(group_by_chain=True).items()}
