@@ -27,6 +27,7 @@ from designstudio.fitting.empirical_fit import EmpiricalFit
 from designstudio.fitting.fit_subjects import fit_subjects
 from designstudio.fitting.reading import LoadedData, example_path, read_data
 from designstudio.fitting.request import FitRequest
+from designstudio.inference.settings import FitSettings
 
 HERE = Path(__file__).parent
 COSTS = ("quadratic_effort", "asymmetric_quadratic", "quadratic")
@@ -70,9 +71,10 @@ def spoil(num_subjects: int | None = None) -> LoadedData:
         return read_data(path)
 
 
-def fit(loaded: LoadedData, seed: int) -> EmpiricalFit:
+def fit(loaded: LoadedData, seed: int, settings: FitSettings | None = None) -> EmpiricalFit:
     """All subjects under all costs."""
-    return fit_subjects(loaded, FitRequest(costs=COSTS, per_condition=("sigma",), seed=seed))
+    settings = FitSettings() if settings is None else settings
+    return fit_subjects(loaded, FitRequest(costs=COSTS, per_condition=("sigma",), seed=seed, settings=settings))
 
 
 def list_pairs() -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
     python studies/paper/reproduce.py [--only tables,examples,actors,disentangling,costs] [--smoke] [--out FOLDER]
 
 Each part reads the study files next to this script and writes small results beside them; `side_by_side.py` puts them next to
-the paper's numbers in README. `--smoke` runs everything with few data sets and leaves the model comparison at two costs.
+the paper's numbers in README. `--smoke` runs every part with few data sets, costs, designs and fixed parameters.
 """
 
 import argparse
@@ -32,7 +32,10 @@ from designstudio.viz.identifiability import draw_pair
 from designstudio.viz.theme import QuantityLabel, label_quantities
 
 HERE = Path(__file__).parent
+# Of each part what is like no other: every further model is a program to compile.
 NUM_SMOKE = 10
+SMOKE_FIXED = ("", "beta")
+SMOKE_DESIGNS = ("one-level-low", "two-levels", "prior-blocks")
 # What is fixed besides sigma, in the paper's figures.
 VARIANTS = {
     "quadratic": ("",),
@@ -84,8 +87,8 @@ def make_tables(out: Path, is_smoke: bool) -> None:
     """Mean squared errors over 100 data sets: with nothing, the cost or the prior fixed; both actors; both presets."""
     for name, variants in VARIANTS.items():
         study = load(name, is_smoke)
-        runs = [(fixed, "amortized", study.fidelity) for fixed in variants]
-        if name in ("quadratic", "quadratic_effort"):
+        runs = [(fixed, "amortized", study.fidelity) for fixed in variants if not is_smoke or fixed in SMOKE_FIXED]
+        if name in _name_compared(is_smoke):
             # Only closed-form actions are cheap enough; the other actors are compared in the benchmark.
             runs += [("", "exact", fidelity) for fidelity in ((study.fidelity,) if is_smoke else (study.fidelity, "paper"))]
         rows = []
@@ -110,6 +113,11 @@ def make_tables(out: Path, is_smoke: bool) -> None:
             ]
             print(name, fixed or "nothing", actor, fidelity, f"{evaluation.seconds:.1f} s", flush=True)
         write_csv(_folder(out, name) / "mse.csv", rows)
+
+
+def _name_compared(is_smoke: bool) -> tuple[str, ...]:
+    """Studies under both actors."""
+    return ("quadratic",) if is_smoke else ("quadratic", "quadratic_effort")
 
 
 def _correlation(evaluation: Evaluation) -> str:
@@ -146,7 +154,7 @@ def _label(study: Study) -> dict[str, QuantityLabel]:
 
 def compare_actors(out: Path, is_smoke: bool) -> None:
     """Posterior means and sds under the amortized minus the exact actor, against the true values."""
-    for name in ("quadratic", "quadratic_effort"):
+    for name in _name_compared(is_smoke):
         study = load(name, is_smoke)
         study = study if is_smoke else study.replace(fidelity="importance")
         exact, amortized = (
@@ -192,6 +200,8 @@ def compare_actors(out: Path, is_smoke: bool) -> None:
 def disentangle(out: Path, is_smoke: bool) -> None:
     """Nine designs on the same participants."""
     study = load("disentangling", is_smoke)
+    if is_smoke:
+        study = study.replace(designs=tuple(study.design(name) for name in SMOKE_DESIGNS))
     result = evaluate_study(study)
     folder = _folder(out, "disentangling")
     rows = []
