@@ -34,7 +34,8 @@ def run_commands(text):
         assert result.exit_code == 0, f"{arguments}: {result.exception!r}\n{result.output}"
 
 
-@pytest.mark.usefixtures("no_user_costs")
+# Commands write the figures of the package, which have tests of their own.
+@pytest.mark.usefixtures("no_user_costs", "quick_pictures")
 @pytest.mark.parametrize(
     "path", [p for p in PAGES if list_blocks(p.read_text())], ids=lambda p: p.relative_to(DOCS).as_posix()
 )
