@@ -16,6 +16,7 @@ from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.likelihood.observations import sort_by_noise
 from designstudio.model.likelihood.packing import pack_trials
 from designstudio.model.simulate import draw_stimuli, label_participants, simulate_trials
+from tests.helpers.quick_compilation import ONCE
 from tests.oracles.laplace import find_mode
 
 NUM_DATASETS = 8
@@ -31,7 +32,7 @@ def fitted():
     trials = simulate_trials(model, people, stimuli, key=jax.random.key(1))
     observations, _ = sort_by_noise(pack_trials(trials, model, {"sigma": 0.2}))
     observations = jax.tree.map(jnp.asarray, observations)
-    return model, observations, jax.jit(jax.vmap(lambda o: find_mode(model, o)))(observations)
+    return model, observations, jax.jit(jax.vmap(lambda o: find_mode(model, o)), compiler_options=ONCE)(observations)
 
 
 def test_every_mode_of_an_easy_design_is_found(fitted):
