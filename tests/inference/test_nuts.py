@@ -14,6 +14,7 @@ from designstudio.inference.nuts.chains import run_chains
 from designstudio.inference.nuts.scale import adapt_scale, spread_scale, start_whitening
 from designstudio.inference.nuts.turn import Jumps
 from designstudio.inference.settings import NutsSettings
+from tests.helpers.quick_compilation import ONCE
 
 NUM_DATASETS, NUM_CHAINS, NUM_COORDINATES = 16, 4, 3
 # Correlated, and with scales from a fifth to three: the scale that chains are given is none of them.
@@ -40,6 +41,12 @@ def wall(_, y):
 
 @functools.cache
 def sample(density=gaussian, settings=SETTINGS, num_datasets=NUM_DATASETS, seed=0):
+    return jax.tree.map(np.asarray, prepare_and_run(density, settings, num_datasets, seed))
+
+
+# In one program that runs once, and is compiled lightly.
+@functools.partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=ONCE)
+def prepare_and_run(density, settings, num_datasets, seed):
     means = jnp.linspace(-3.0, 3.0, 64)[:num_datasets, None] * jnp.ones(NUM_COORDINATES)
     start_key, chain_key, jump_key = jax.random.split(jax.random.key(seed), 3)
 
@@ -56,19 +63,17 @@ def sample(density=gaussian, settings=SETTINGS, num_datasets=NUM_DATASETS, seed=
         square = jnp.sum(u**2, axis=-1)
         is_on = jnp.ones((num_datasets, NUM_CHAINS), bool)
         jumps = Jumps(is_on, y, -square / 2 + square / 1.69 / 2, -square / 2)
-    run = jax.jit(
-        lambda: run_chains(
-            density,
-            means,
-            jax.vmap(start_whitening)(means, identity),
-            starts,
-            jumps,
-            settings,
-            is_wanted=jnp.ones(num_datasets, bool),
-            keys=keys,
-        )
+    chains = run_chains(
+        density,
+        means,
+        jax.vmap(start_whitening)(means, identity),
+        starts,
+        jumps,
+        settings,
+        is_wanted=jnp.ones(num_datasets, bool),
+        keys=keys,
     )
-    return np.asarray(means), jax.tree.map(np.asarray, run())
+    return means, chains
 
 
 def test_draws_of_a_gaussian_have_its_moments_though_the_first_scale_is_far_off():
