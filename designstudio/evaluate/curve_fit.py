@@ -6,11 +6,12 @@ closely enough within some factor of one size. Studies of several sizes share pa
 from resampling whole studies.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import stats
+from scipy import special
 
 from designstudio.metrics.monte_carlo import UNDEFINED, Score
 
@@ -114,11 +115,11 @@ def _fit(
     found, asked = found + share, asked + 2 * share
     start = np.clip(found.sum(axis=1) / asked.sum(axis=1), 0.02, 0.98)
     slope = np.full(len(found), 0.1)
-    curves = np.stack([slope, slope * np.sqrt(sizes).mean() - stats.norm.ppf(start)], axis=1)
+    curves = np.stack([slope, slope * np.sqrt(sizes).mean() - special.ndtri(start)], axis=1)
     for _ in range(NUM_STEPS):
         linear = curves @ x.T
-        power = np.clip(stats.norm.cdf(linear), CLOSEST, 1 - CLOSEST)
-        density = stats.norm.pdf(linear)
+        power = np.clip(special.ndtr(linear), CLOSEST, 1 - CLOSEST)
+        density = np.exp(-(linear**2) / 2) / math.sqrt(2 * math.pi)
         information = asked * density**2 / (power * (1 - power))
         gradient = ((found - asked * power) * density / (power * (1 - power))) @ x
         curvature = np.einsum("rs,si,sj->rij", information, x, x) + 1e-6 * np.eye(2)
@@ -127,17 +128,17 @@ def _fit(
         # A curve that would fall is flat.
         curves[:, 0] = np.clip(curves[:, 0], 0.0, STEEPEST)
     flat = curves[:, 0] <= 0
-    curves[flat, 1] = -stats.norm.ppf(found[flat].sum(axis=1) / asked[flat].sum(axis=1))
+    curves[flat, 1] = -special.ndtri(found[flat].sum(axis=1) / asked[flat].sum(axis=1))
     return curves
 
 
 def _evaluate(curves: Float[np.ndarray, "repeat two"], size: float) -> Float[np.ndarray, " repeat"]:
-    return np.asarray(stats.norm.cdf(curves[:, 0] * np.sqrt(size) - curves[:, 1]))
+    return np.asarray(special.ndtr(curves[:, 0] * np.sqrt(size) - curves[:, 1]))
 
 
 def _cross(curves: Float[np.ndarray, "repeat two"], target: float) -> Float[np.ndarray, " repeat"]:
     """Where curves reach the target; 0 or infinity for flat ones."""
-    above = stats.norm.ppf(target) + curves[:, 1]
+    above = special.ndtri(target) + curves[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         root = above / curves[:, 0]
     return np.where(above <= 0, 0.0, np.where(curves[:, 0] > 0, root**2, np.inf))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
-from scipy import stats
+from scipy import special
 
 from designstudio.core.arrays import put
 from designstudio.core.randomness import make_generator
@@ -107,9 +107,9 @@ def _predict_band(
         np.asarray(part) for part in _predict(model, values, known, put(model.family.perception.encode(grid)))
     )
     # One noise for each draw, at all stimuli: the band is then as smooth as the predictions are.
-    noise = make_generator(seed, "predicted responses").permutation(
-        stats.norm.ppf((np.arange(len(mean)) + 0.5) / len(mean))
-    )[:, None, None]
+    noise = make_generator(seed, "predicted responses").permutation(special.ndtri((np.arange(len(mean)) + 0.5) / len(mean)))[
+        :, None, None
+    ]
     predicted = mean + noise * np.exp(log_variance / 2)
     response = model.family.response
     if model.has_lapses:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import stats
+from scipy import special
 
 from designstudio.evaluate.bayes_factor import compute_log_bayes_factor
 from designstudio.evaluate.group_studies import Sample
@@ -102,7 +102,7 @@ def decide_by_t_test(samples: list[Sample], value: float) -> Decisions:
     with np.errstate(all="ignore"):
         squared = np.sum(variances, axis=0)
         freedom = squared**2 / np.sum([v**2 / (n - 1) for v, n in zip(variances, counts, strict=True)], axis=0)
-        reach = stats.t.ppf(1 - ALPHA / 2, freedom) * np.sqrt(squared)
+        reach = special.stdtrit(freedom, 1 - ALPHA / 2) * np.sqrt(squared)
     return Decisions(estimate, estimate - reach, estimate + reach)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
-from scipy import special, stats
+from scipy import special
 
 from designstudio.core.arrays import put
 from designstudio.evaluate.entries import find_support
@@ -71,7 +71,7 @@ def outline_pair(evaluation: Evaluation, pair: tuple[str, str], prob: float) -> 
     columns = [summaries["quantity"].values.tolist().index(name) for name in pair]
     centre = np.log(summaries["truth"].values[is_good][:, columns]).mean(axis=0)
     angles = np.linspace(0, 2 * np.pi, NUM_CORNERS)
-    radius = np.sqrt(stats.chi2.ppf(prob, 2))
+    radius = np.sqrt(special.chdtri(2, 1 - prob))
     circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     # A covariance that is nearly a line still has an outline.
     values, vectors = np.linalg.eigh(covariance)
@@ -108,7 +108,7 @@ def _find_quantile(
     probability: float, mean: np.ndarray, sd: np.ndarray, lapse_rate: float, ends: np.ndarray
 ) -> Float[np.ndarray, "condition stimulus"]:
     """Quantile of normal responses, of which some are lapses: spread evenly between two ends."""
-    usual = mean + sd * stats.norm.ppf(probability)
+    usual = mean + sd * special.ndtri(probability)
     if not lapse_rate:
         return np.asarray(usual)
     # It lies between that of the one and that of the others.

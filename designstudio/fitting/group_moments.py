@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from designstudio.errors import StudioError
 from designstudio.inference.hierarchical.group_model import Entry, lay_out_draws, list_entries
@@ -122,7 +122,7 @@ def _read_pooled(entry: Entry, group: xr.Dataset) -> Group:
 
 def _take_logarithm(scale: Scale, location: float, spread: float) -> Group:
     """Moments of the logarithm of a parameter that is normal on another scale."""
-    z = stats.norm.ppf((np.arange(NUM_QUANTILES) + 0.5) / NUM_QUANTILES)
+    z = special.ndtri((np.arange(NUM_QUANTILES) + 0.5) / NUM_QUANTILES)
     logs = np.log(scale.backward(location + spread * z))
     return Group(float(logs.mean()), max(float(logs.std()), SMALLEST_SPREAD))
 
@@ -142,6 +142,7 @@ def match_prior(group: Group, bounds: Interval) -> LogNormal:
 
 def _solve(group: Group, lowest: float, highest: float, low: float, high: float) -> Group:
     """Mean, between lowest and highest, and spread before truncation to low and high."""
+    from scipy import stats  # noqa: PLC0415  (takes half a second)
 
     def miss(point: np.ndarray) -> list[float]:
         mean, spread = point[0], math.exp(point[1])

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from scipy import stats
 
 from designstudio.fitting.group_moments import round_number
 from designstudio.model.family import DEFAULT_FAMILY
@@ -113,6 +112,8 @@ def count_odd_stimuli(trials: xr.Dataset, pilot: Design) -> int:
 
 def choose_range(values: Values) -> str:
     """Whether stimuli lie evenly, or evenly in logarithms: whichever is nearer to their distribution, on average."""
+    from scipy import stats  # noqa: PLC0415  (takes half a second)
+
     # Of equal stimuli the middle one's rank: a step of the distribution has no right end.
     share = (stats.rankdata(values) - 0.5) / len(values)
     low, high = float(values.min()), float(values.max())

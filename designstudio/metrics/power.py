@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import stats
 
 from designstudio.metrics.base import GOAL, LARGER, SMALLER, AbstractMetric, Statistic
 from designstudio.metrics.monte_carlo import UNDEFINED, Score, Weights, score_jackknife, score_share, weighted_mean
@@ -214,6 +213,8 @@ def power_of_t_test(effect: Float[np.ndarray, "..."], num_participants: int) -> 
         effect: difference of the means in standard deviations.
         num_participants: in each group.
     """
+    from scipy import stats  # noqa: PLC0415  (takes half a second)
+
     freedom = 2 * num_participants - 2
     critical = stats.t.ppf(1 - ALPHA / 2, freedom)
     shift = np.abs(effect) * math.sqrt(num_participants / 2)

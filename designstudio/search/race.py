@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 PseudoValues = Sequence[float] | np.ndarray
 
@@ -45,7 +45,7 @@ def chance_to_overtake(own: PseudoValues, best: PseudoValues, num_datasets: int,
     if sd == 0:
         return 0.0 if mean > 0 else 1.0
     to_come = sd * math.sqrt(1 / num - 1 / num_datasets)
-    return float(stats.t.sf(mean / to_come, num - 1))
+    return float(special.stdtr(num - 1, -mean / to_come))
 
 
 def is_beaten(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from designstudio.evaluate.goals import find_power
 from designstudio.evaluate.results import Evaluation
@@ -83,7 +83,7 @@ class Lead(NamedTuple):
         value, error = self.score
         if not self.num_pairs > 1 or math.isnan(value):
             return False
-        threshold = stats.t.isf(stats.norm.sf(num_errors) / num_choices, self.num_pairs - 1)
+        threshold = -special.stdtrit(self.num_pairs - 1, special.ndtr(-num_errors) / num_choices)
         return bool(value > threshold * error)
 
 

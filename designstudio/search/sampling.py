@@ -14,7 +14,6 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
-from scipy.stats import qmc
 
 from designstudio.errors import StudioError
 from designstudio.search.designs import Parameters, canonicalize, identify_design, list_distributions, place_parameters
@@ -101,6 +100,8 @@ class DesignSampler(BaseSampler):
 
     def _propose(self, study: optuna.Study, trial: FrozenTrial, seed: int, attempt: int) -> dict[str, Any]:
         if self._plan.sampler == QMC:
+            from scipy.stats import qmc  # noqa: PLC0415  (takes half a second)
+
             # Not Optuna's, which counts its points in the storage: an attempt that was killed would count.
             sequence = qmc.Sobol(len(self._distributions), scramble=True, rng=0)
             point = sequence.fast_forward(1 + trial.number + STRIDE * attempt).random()[0]

@@ -100,9 +100,10 @@ def test_a_mistake_gives_one_sentence_and_exit_code_2(call, tmp_path, arguments,
     assert not list(tmp_path.iterdir())
 
 
-def test_import_loads_no_plotting_stack(tmp_path):
+def test_importing_what_evaluates_loads_neither_the_plotting_stack_nor_all_of_scipys_statistics(tmp_path):
     code = (
-        "import sys, designstudio.model.actors; heavy = {'holoviews', 'panel', 'bokeh', 'optuna'} & set(sys.modules);"
+        "import sys, designstudio.runs.evaluate;"
+        "heavy = {'holoviews', 'panel', 'bokeh', 'optuna', 'scipy.stats'} & set(sys.modules);"
         "assert not heavy, heavy"
     )
     result = subprocess.run(
