@@ -7,33 +7,18 @@ import pytest
 from optuna.trial import TrialState
 from sqlalchemy import Engine, event
 
-from designstudio.search import search_job
-from designstudio.search.designs import identify_design
 from designstudio.search.job import OWNER
 from designstudio.search.run_search import Budget, run_search
 from designstudio.search.storage import open_storage
-from tests.search.make_search import make_question
+from tests.search.make_search import make_question, remember_evaluations
 from tests.search.test_run_search import show_scores
 
 
 @pytest.fixture(autouse=True, scope="module")
 def evaluations():
-    """Each design is evaluated once for all tests; what is written, and when, stays as it is."""
-    evaluate, seen = search_job.evaluate_steps, {}
-
-    def look_up(study, design, fidelity, *, block_size, num_datasets, goes_on):
-        key = identify_design(design)
-        if key not in seen:
-            steps = seen[key] = []
-            options = {"block_size": block_size, "num_datasets": num_datasets}
-            evaluate(study, design, fidelity, **options, goes_on=lambda step: steps.append(step) is None)
-        for step in seen[key]:
-            if not goes_on(step):
-                break
-        return step
-
+    """Each design is evaluated once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_job, "evaluate_steps", look_up)
+        remember_evaluations(patch)
         yield
 
 

@@ -16,9 +16,10 @@ from designstudio.search.search_result import list_recorded
 from designstudio.search.storage import open_storage
 from designstudio.search.sweep import Grid, parse_along, run_sweep
 from designstudio.study import Choice, Constraint, Goal, Objective, Range, Space
-from tests.search.make_search import SPACE, make_question
+from tests.search.make_search import SPACE, make_question, remember_evaluations
 
-NUM_TRIALS = 24
+# The first ten are drawn at random; the others depend on what was seen.
+NUM_TRIALS = 16
 EXACT = ("state", "parameters", "values", "pruned_at", "beaten_by", "num_datasets")
 
 
@@ -34,6 +35,13 @@ def show_scores(result):
 @pytest.fixture(scope="module")
 def question():
     return make_question()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def evaluate():
+    """Each design is evaluated once for all tests; this evaluates it again."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield remember_evaluations(patch)
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +110,12 @@ def test_candidates_are_found_in_results_of_earlier_versions(whole):
     assert list_recorded(earlier) == list_recorded(result)
 
 
-def test_a_search_interrupted_five_times_is_the_same_as_one_that_was_not(question, whole, tmp_path, monkeypatch):
-    rng, evaluate = random.Random(5), search_job.evaluate_steps
-    num_interrupted = 0
+def test_a_search_interrupted_five_times_is_the_same_as_one_that_was_not(question, whole, evaluate, tmp_path, monkeypatch):
+    rng, num_interrupted = random.Random(5), 0
 
     def interrupt_sometimes(*arguments, goes_on, **options):
         # Before, in the middle of, or at the end of a candidate, as a signal would.
-        when = rng.choice(["before", "within", "after", *["never"] * 9])
+        when = rng.choice(["before", "within", "after", *["never"] * 6])
         if when == "before":
             raise KeyboardInterrupt
 
@@ -138,7 +145,7 @@ def test_a_search_interrupted_five_times_is_the_same_as_one_that_was_not(questio
 
 def test_a_search_that_should_stop_does_so_and_goes_on_later(question, whole, tmp_path):
     seen = []
-    part = search(question, tmp_path / "run", progress=seen.append, should_stop=lambda: len(seen) > 12)
+    part = search(question, tmp_path / "run", progress=seen.append, should_stop=lambda: len(seen) > 8)
     assert part.verification is None
     assert 0 < len(part.finished) < NUM_TRIALS
     rest = search(question, tmp_path / "run", must_exist=True)
@@ -159,11 +166,11 @@ def test_progress_counts_candidates_and_shows_the_best(question, tmp_path):
 
 
 def test_screening_starts_the_search_where_information_is_high(tmp_path):
-    result = search(make_question(num_screened=60), tmp_path / "run", num_trials=3, verifies=False)
+    result = search(make_question(num_screened=20), tmp_path / "run", num_trials=3, verifies=False)
     plain = search(make_question(), tmp_path / "plain", num_trials=3, verifies=False)
     objective = result.objectives[0]
     assert min(r.value(objective) for r in result.records) > max(r.value(objective) for r in plain.records) - 0.3
-    assert result.screened == 60
+    assert result.screened == 20
 
 
 def test_the_journal_is_a_storage_that_optuna_opens_as_it_is(question, tmp_path):
@@ -192,7 +199,7 @@ def test_two_aims_give_a_front_of_feasible_designs(tmp_path):
     aims = (Objective("rmse", ("mu_0", "beta")), Objective("minutes"))
     limit = Constraint(Objective("minutes"), at_most=6)
     question = make_question(space, objectives=aims, constraints=(limit,))
-    result = search(question, tmp_path / "run", num_trials=14)
+    result = search(question, tmp_path / "run", num_trials=12)
     assert all(record.design["minutes"] <= 6 for record in result.records)
     front = result.front
     for record in result.finished:
