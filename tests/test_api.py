@@ -179,8 +179,11 @@ def test_a_wrong_number_of_cores_in_the_environment_is_refused(monkeypatch):
 
 def test_one_line_in_a_process_where_jax_runs_prints_one_readable_screen():
     code = "import jax; jax.devices(); import designstudio as ds; print(ds.evaluate({!r}, fidelity='information'))"
-    # Compiled as the other tests' programs are: nothing here is about how thoroughly.
-    printed, warned = run_python(code.format(str(STUDY)), XLA_FLAGS=os.environ["XLA_FLAGS"])
+    # Compiled as the other tests' programs are, and as many devices: nothing here is about how.
+    cores = str(min(configuration.count_cores(), configuration.MOST_CPU_DEVICES))
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={cores}"
+    kept = {name: os.environ[name] for name in (configuration.CACHE,) if name in os.environ}
+    printed, warned = run_python(code.format(str(STUDY)), XLA_FLAGS=flags, DESIGNSTUDIO_CORES=cores, **kept)
     assert warned == ""
     lines = printed.splitlines()
     assert lines[0] == "Does a second uncertainty level separate prior from cost?"

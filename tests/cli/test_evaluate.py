@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from designstudio.cli import app
 from designstudio.errors import StudioError
-from tests.cli.test_cli import run
 
 SCORES = {"bias", "rmse", "mse", "pearson", "concordance", "coverage", "width", "contraction", "z_score"}
 
@@ -16,8 +15,9 @@ SCORES = {"bias", "rmse", "mse", "pearson", "concordance", "coverage", "width", 
 def folder(tmp_path_factory):
     """A folder with the study that `init` writes, and a cache of its own."""
     folder = tmp_path_factory.mktemp("study")
-    result = run("init", folder=folder)
-    assert result.returncode == 0, result.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        result = invoke(patch, folder, "init")
+    assert result.exit_code == 0, result.output
     assert "designstudio evaluate study.toml" in result.stdout
     return folder
 

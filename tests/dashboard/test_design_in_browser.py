@@ -1,8 +1,6 @@
 """The design page in a real browser."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -53,7 +51,7 @@ def test_designs_are_pinned_and_compared(page):
     page.locator("th", has_text="pin 1").wait_for(state="detached")
 
 
-def test_a_check_runs_to_its_end_survives_a_reload_and_repeats_on_the_command_line(studio, browser, tmp_path):
+def test_a_check_runs_to_its_end_survives_a_reload_and_repeats_on_the_command_line(studio, browser, call, tmp_path):
     with open_page(browser, studio.address) as page:
         begin_check(page)
         page.get_by_role("button", name="Stop").wait_for()
@@ -65,11 +63,8 @@ def test_a_check_runs_to_its_end_survives_a_reload_and_repeats_on_the_command_li
         download.value.save_as(tmp_path / "downloaded.toml")
     job = JobStore(studio.runs).list()[0]
     assert job.state == FINISHED
-    result = subprocess.run(
-        [sys.executable, "-m", "designstudio", "evaluate", str(job.folder / "study.toml"), "--json", "result.json"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
+    code, _, errors = call("evaluate", str(job.folder / "study.toml"), "--json", "result.json")
+    assert code == 0, errors
     recovery = json.loads((tmp_path / "result.json").read_text())["designs"][0]["recovery"]
     for name, symbol in (("mu_0", "μ₀"), ("beta", "β"), ("sigma_0", "σ₀"), ("sigma_r", "σᵣ")):
         assert float(shown[symbol].split(" ")[0]) == pytest.approx(recovery[name]["rmse"]["value"], rel=0.05)

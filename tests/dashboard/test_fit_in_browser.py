@@ -1,8 +1,5 @@
 """The fit page in a real browser."""
 
-import subprocess
-import sys
-
 from designstudio.fitting.reading import example_path
 from designstudio.runs.jobs import FINISHED, JobStore
 from tests.dashboard.browser import go_to, wait_until
@@ -39,15 +36,12 @@ def test_a_table_is_uploaded_and_fitted(studio, page, tmp_path):
     page.get_by_role("button", name="Plan", exact=True).wait_for()
 
 
-def test_a_broken_table_shows_the_sentence_of_the_command_line(page, tmp_path):
+def test_a_broken_table_shows_the_sentence_of_the_command_line(page, call, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text(BROKEN)
-    result = subprocess.run(
-        [sys.executable, "-m", "designstudio", "fit", "broken.csv"], cwd=tmp_path, capture_output=True, text=True,
-        timeout=600, check=False,
-    )  # fmt: skip
-    assert result.returncode == 2
-    sentence = result.stderr.strip().removeprefix("Error: ")
+    code, _, errors = call("fit", "broken.csv")
+    assert code == 2
+    sentence = errors.strip().removeprefix("Error: ")
     go_to(page, "Fit")
     page.get_by_text("What a table must look like").wait_for()
     upload(page, path)

@@ -14,6 +14,7 @@ import pytest
 from designstudio.core.cache import BlockCache
 from designstudio.search.records import RECORD
 from designstudio.search.run_search import Budget, run_search
+from designstudio.search.sampling import PROPOSAL
 from designstudio.search.search_job import load_search
 from designstudio.search.storage import close_storage, open_storage
 from designstudio.study import read_study
@@ -21,7 +22,7 @@ from tests.search.make_search import TEXT
 from tests.search.test_run_search import show_scores
 
 # The first ten are drawn at random; the others depend on what was seen.
-NUM_TRIALS = 16
+NUM_TRIALS = 14
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def wait_for(condition, seconds=900):
         found = condition()
         if found:
             return found
-        time.sleep(0.02)
+        time.sleep(0.05)
     raise AssertionError("this took too long")
 
 
@@ -80,7 +81,9 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
 
         def is_running():
             running = job.list_trials(optuna.trial.TrialState.RUNNING)
-            return any(str(trial.user_attrs.get("worker")).endswith(f"/{killed.pid}") for trial in running)
+            # Of two that want a candidate at the same moment, the one that works on it has the last word, and proposes then.
+            begun = [trial for trial in running if PROPOSAL in trial.user_attrs]
+            return any(str(trial.user_attrs.get("worker")).endswith(f"/{killed.pid}") for trial in begun)
 
         def is_halted_in_a_trial():
             if not is_running():
@@ -120,19 +123,16 @@ def test_workers_may_join_leave_and_be_killed_and_no_trial_is_lost_or_counted_tw
     assert not again[0].user_attrs["worker"].endswith(f"/{killed.pid}")
 
 
-def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(database, storage, study, tmp_path):
+def test_a_search_killed_again_and_again_gives_the_scores_of_one_that_was_not(database, storage, study, tmp_path):
     question, rng = read_study(study), random.Random(1)
     whole = run_search(question, tmp_path / "whole", Budget(NUM_TRIALS), verifies=False, cache=BlockCache(None))
 
-    def count():
-        job = load_search(question, storage)
-        return -1 if job is None else job.count_finished()
-
     command = ("search", study, "--candidates", NUM_TRIALS, "--storage", database, "--out", tmp_path / "run")
-    for target in (2, 5, 9, 11, 13):
+    for target in (2, 8, 12):
         process = start(*command, folder=tmp_path)
         try:
-            wait_for(lambda target=target: count() >= target)
+            job = wait_for(lambda: load_search(question, storage))
+            wait_for(lambda job=job, target=target: job.count_finished() >= target)
             time.sleep(rng.uniform(0, 0.2))
         finally:
             process.kill()
@@ -143,13 +143,10 @@ def test_a_search_killed_five_times_gives_the_scores_of_one_that_was_not(databas
     assert show_scores(result) == show_scores(whole)
 
 
-def test_an_unreachable_database_is_one_sentence_and_nothing_is_written(study, tmp_path):
-    process = subprocess.run(
-        [sys.executable, "-m", "designstudio", "search", str(study), "--storage", "postgresql://me:secret@127.0.0.1:1/none"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert process.returncode == 2
-    assert "The storage 'postgresql://me:***@127.0.0.1:1/none' cannot be reached" in process.stderr
-    assert "secret" not in process.stderr
-    assert process.stderr.strip().count("\n") == 0
+def test_an_unreachable_database_is_one_sentence_and_nothing_is_written(call, study, tmp_path):
+    code, _, errors = call("search", str(study), "--storage", "postgresql://me:secret@127.0.0.1:1/none")
+    assert code == 2
+    assert "The storage 'postgresql://me:***@127.0.0.1:1/none' cannot be reached" in errors
+    assert "secret" not in errors
+    assert errors.strip().count("\n") == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["study.toml"]
