@@ -117,11 +117,11 @@ def test_a_worker_without_a_search_says_so(call, tmp_path):
 def test_a_sweep_on_two_workers_draws_a_power_curve(call, tmp_path):
     goal = '[[goals]]\nkind = "excludes"\nquantity = "beta"\n'
     write(tmp_path, BEFORE_SEARCH + goal + DESIGN)
-    along = ("--along", "trials=30:90:30", "--along", "participants=1,5")
+    along = ("--along", "trials=45:90:45", "--along", "participants=1,5")
     options = ("--datasets", "20", "--fidelity", "information", "--workers", "2", "--json", "sweep.json")
     code, output, errors = call("sweep", "study.toml", *along, *options)
     assert code == 0, errors
     points = json.loads((tmp_path / "sweep.json").read_text())["points"]
-    assert [tuple(point["values"].values()) for point in points] == [(30, 1), (30, 5), (60, 1), (60, 5), (90, 1), (90, 5)]
+    assert [tuple(point["values"].values()) for point in points] == [(45, 1), (45, 5), (90, 1), (90, 5)]
     assert (tmp_path / "study-sweep" / "power.png").stat().st_size > 5000
     assert "neutral" in output

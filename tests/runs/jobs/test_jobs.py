@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -15,6 +13,7 @@ from designstudio.errors import StudioError
 from designstudio.runs.jobs import FAILED, FINISHED, LOST, STOPPED, JobStore
 from designstudio.runs.jobs import job as jobs
 from designstudio.runs.jobs import store as jobs_store
+from designstudio.runs.jobs import work as job_process
 from designstudio.runs.jobs.job import EVALUATE, JOB, LOCK, OUTCOME, PID, STARTING, STUDY, JobSettings
 from designstudio.study import format_study, read_study
 from tests.evaluate.make_study import TWO_LEVELS, make_study
@@ -37,7 +36,7 @@ def write_study(**changes):
 
 
 def test_a_job_does_what_the_command_line_does_and_leaves_it_in_its_folder(store):
-    text = write_study(fidelity="importance", num_datasets=20)
+    text = write_study(fidelity="information", num_datasets=20)
     job = store.begin(EVALUATE, "a <title>", {}, files={STUDY: text})
     wait_for(lambda: not job.is_active)
     assert (job.state, job.message) == (FINISHED, ""), job.read_log()
@@ -105,13 +104,15 @@ def test_a_job_that_is_taken_up_again_is_not_called_lost_at_any_moment(store, mo
     assert set(seen) == {FAILED, STARTING}
 
 
-def test_a_job_waits_for_those_who_only_look_whether_it_runs(tmp_path):
+def test_a_job_waits_for_those_who_only_look_whether_it_runs(tmp_path, monkeypatch):
+    # Its process is this one, which keeps its priority and hears the same signals as before.
+    monkeypatch.setattr(job_process.os, "nice", lambda _: None)
+    monkeypatch.setattr(job_process.signal, "signal", lambda *_: None)
     (tmp_path / JOB).write_text(json.dumps({"kind": "no such kind", "title": "one", "started": time.time()}))
     looked = FileLock(tmp_path / LOCK, thread_local=False)
     looked.acquire()
     threading.Timer(2.0, looked.release).start()
-    run = subprocess.run([sys.executable, "-m", "designstudio.runs.jobs.work", str(tmp_path)], check=False)
-    assert run.returncode == 1
+    assert job_process.work(tmp_path) == 1
     assert jobs.Job(tmp_path).state == FAILED
 
 
