@@ -19,7 +19,8 @@ from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import Uniform
 
 SETTINGS = FitSettings(method="importance", num_draws=200, keeps_log_likelihood=False)
-NUM_DATASETS = 200
+# One batch.
+NUM_DATASETS = 100
 
 
 @pytest.fixture(scope="module")

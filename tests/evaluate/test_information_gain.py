@@ -14,7 +14,7 @@ from designstudio.study import Analysis, Known, Objective, Population
 from tests.evaluate.make_study import TWO_LEVELS, make_study
 from tests.evaluate.test_evaluate_design import NOWHERE
 
-NUM_DATASETS, NUM_OUTER, NUM_INNER = 20, 400_000, 4000
+NUM_DATASETS, NUM_OUTER, NUM_INNER = 20, 100_000, 4000
 NAMES = ("mu_0", "sigma_0", "sigma_r", "beta")
 # Few trials, so that draws from the prior reach the posterior.
 SHORT = dataclasses.replace(

@@ -25,7 +25,7 @@ ONLY_ONE = Space({"levels": 1, "trials": 90, "stimuli.low": 0.25, "stimuli.high"
 QUICK = {"fidelity": "information", "verify_fidelity": "information", "num_screened": 0, "num_fresh": 100}
 
 
-def search(space, folder, *, designs=(ONE_LEVEL,), objectives=(POWER,), num_candidates=12):
+def search(space, folder, *, designs=(ONE_LEVEL,), objectives=(POWER,), num_candidates=8):
     plan = SearchPlan(space, objectives, num_datasets=64, num_finalists=2, **QUICK)
     study = make_study(designs=designs, goals=(Goal("excludes", "beta", name="effort"),), search=plan)
     return run_search(study, folder, Budget(num_candidates), cache=BlockCache(None))
@@ -82,12 +82,12 @@ def test_the_table_of_finalists_shows_power_beside_its_false_positive_rate(mixed
 
 def test_where_all_power_comes_from_the_prior_nothing_is_called_best_and_nobody_is_told_to_loosen_the_limit(tmp_path):
     (tmp_path / "winner.toml").write_text("of an earlier run")
-    result = search(ONLY_ONE, tmp_path, num_candidates=6)
+    result = search(ONLY_ONE, tmp_path, num_candidates=4)
     sentences = describe_search(result)
     assert result.verification.winner is None
     assert "No design can be called best on fresh data." in sentences
     (failure,) = [sentence for sentence in sentences if sentence.startswith("No design kept to all constraints")]
-    assert "6 of 6 break 'power without the effect: effort at most 0.06'" in failure
+    assert "4 of 4 break 'power without the effect: effort at most 0.06'" in failure
     assert "loosen" not in failure
     assert "power that comes from the prior is none" in failure
     write_search(result, tmp_path)
@@ -95,7 +95,7 @@ def test_where_all_power_comes_from_the_prior_nothing_is_called_best_and_nobody_
 
 
 def test_the_studys_own_design_is_what_to_take_if_no_candidate_may_win(tmp_path):
-    result = search(ONLY_ONE, tmp_path, designs=(ONE_LEVEL, TWO_LEVELS), num_candidates=6)
+    result = search(ONLY_ONE, tmp_path, designs=(ONE_LEVEL, TWO_LEVELS), num_candidates=4)
     assert result.verification.winner.name == "two-levels"
     assert "Nothing beats two-levels, the best of the study's own designs: no finalist may win." in describe_search(result)
     assert add_best(result).designs[-1].conditions == TWO_LEVELS.conditions
