@@ -12,13 +12,13 @@ from designstudio.evaluate import calibration
 from designstudio.inference.fit_datasets import fit_datasets
 from designstudio.inference.settings import FitSettings
 from designstudio.metrics.calibration import score_calibration
-from designstudio.model.actors import ExactActor, load_actor
-from designstudio.model.costs import get_cost
+from designstudio.model.actors import load_actor
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.parameters import analysis_priors
 from designstudio.model.priors import Uniform
 
-SETTINGS = FitSettings(method="importance", num_draws=200, keeps_log_likelihood=False)
+# Those of the command, by importance: one program.
+SETTINGS = FitSettings(method="importance", keeps_log_likelihood=False)
 # One batch.
 NUM_DATASETS = 100
 
@@ -26,7 +26,7 @@ NUM_DATASETS = 100
 @pytest.fixture(scope="module")
 def model():
     """sigma known beforehand."""
-    return BehaviorModel(ExactActor(get_cost("quadratic_effort")), fixed=("sigma",))
+    return BehaviorModel(load_actor("quadratic_effort"), fixed=("sigma",))
 
 
 def run(model):
@@ -65,8 +65,10 @@ def test_a_fit_that_believes_a_wrong_sigma_is_found_out(model, monkeypatch):
 
 
 def test_the_command_prints_a_table_and_writes_ranks_table_and_figure(tmp_path):
-    arguments = ["calibrate", "quadratic_effort", "--datasets", "20", "--trials", "20", "--fixed", "sigma"]
-    result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "out.json")])
+    arguments = ["calibrate", "quadratic_effort", "--datasets", "20", "--trials", "30", "--fixed", "sigma"]
+    result = CliRunner().invoke(
+        app, [*arguments, "--method", "importance", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "out.json")]
+    )
     assert result.exit_code == 0, result.output
     assert "sigma_0 / sigma" in result.stdout
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
