@@ -8,7 +8,6 @@ from typing import Any
 import optuna
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-from sqlalchemy.exc import SQLAlchemyError
 
 from designstudio.errors import StudioError
 
@@ -33,6 +32,8 @@ def open_storage(target: str, *, heartbeat: int = HEARTBEAT, only_reads: bool = 
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     if "://" not in target:
         return _open_journal(Path(target), repairs=not only_reads)
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415  (a journal does without)
+
     url = target.replace("postgresql://", "postgresql+psycopg://", 1).replace("postgres://", "postgresql+psycopg://", 1)
     # A connection that the database closed meanwhile is opened again; many workers may share the database.
     engine: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2, "max_overflow": 2}

@@ -232,7 +232,7 @@ def test_a_record_that_was_changed_and_options_against_it_are_refused(call, plan
 
 def test_known_values_from_a_table_reach_a_job(doors, tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr("designstudio.runs.jobs.run_job.run_fit", lambda request, **_: seen.append(request))
+    monkeypatch.setattr("designstudio.runs.fit.run_fit", lambda request, **_: seen.append(request))
     files = {"noise.csv": b"condition,sigma\nclear,0.1\nblurred,0.2\n", "data.csv": b""}
     settings = {
         "reading": {"file": "data.csv"},
