@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Python compiles what it imports and keeps that, a fifth of what pip would compile; unless it is told to keep nothing.
+COMPILE = $(if $(PYTHONDONTWRITEBYTECODE),,--no-compile)
 
 .PHONY: browser docs screenshots quickstart quickstart-results test checks lint types layers unit benchmark search paper calibration answers zoo clean
 
@@ -107,7 +109,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@echo 'Installing into $(VENV): about two minutes, once.'
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet $(COMPILE) --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
