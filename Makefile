@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# Python compiles what it imports and keeps that, a fifth of what pip would compile; unless it is told to keep nothing.
+# Python compiles what it imports and keeps that, a fifth of what pip would compile: tests do, and commands unless they are
+# told to keep nothing.
 COMPILE = $(if $(PYTHONDONTWRITEBYTECODE),,--no-compile)
 
 .PHONY: browser docs screenshots quickstart quickstart-results test checks lint types layers unit benchmark search paper calibration answers zoo clean
@@ -37,7 +38,8 @@ layers: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.installed-dev browser
-	$(BIN)/pytest -n 3 --dist worksteal
+	@# Tests start a hundred processes, each of which would compile the package again.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal
 
 # Tests of the studio want a real browser: Debian's, if it may be installed here.
 browser:
@@ -114,7 +116,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo 'Installing into $(VENV), with what the tests need: about two minutes, once.'
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 clean:
