@@ -42,7 +42,7 @@ HASTY = PoolingSettings(
     reduction=1,
     surplus=1,
 )
-# A quarter of the usual particles: enough, as the support of every subject says. The last turn has more than those before it.
+# A quarter of the usual particles: enough, as the support of every subject says. The last turn has most of them.
 CAREFUL = PoolingSettings(num_particles=6000)
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
