@@ -36,7 +36,10 @@ from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
 # Numbers in the log likelihood of a group: 400 MB, and some copies of it.
 LARGEST_GROUP = 100_000_000
 # Small experiments share one program, as their subjects take less time than another one to compile.
-SMALLEST_CHUNK, FEW_TRIALS = 6, 1000
+SMALLEST_SHARE, FEW_TRIALS = 6, 1000
+# Subjects that a device works on at once: draws that see all trials of one subject fill its cache already. Several at once
+# take three times as long, and those that only fill a batch are computed as well, not skipped.
+CHUNK_SIZE = 1
 # Draws in each round of importance sampling. A thousand may never meet a second mode with a tenth of the posterior, and no
 # diagnostic sees what no draw has met; what is concluded changes with the seed then.
 WIDE_SEARCH = 4000
@@ -79,7 +82,7 @@ def fit_condition_groups(
     for group in _divide(trials, settings):
         part = group.take_trials(trials)
         narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
-        own = dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False)
+        own = dataclasses.replace(settings, batch_size=batch_size, chunk_size=CHUNK_SIZE, keeps_log_likelihood=False)
         own = _search_widely(own, narrow)
         tree = fit_datasets(
             narrow,
@@ -136,13 +139,12 @@ def _divide(trials: xr.Dataset, settings: FitSettings) -> Iterator[ConditionGrou
 
 
 def _choose_batch(trials: xr.Dataset, settings: FitSettings) -> int:
-    """As many data sets at once as there are, rounded up so that every device has chunks of one size."""
+    """As many data sets at once as there are, rounded up so that every device has equally many."""
     num_devices = jax.local_device_count()
-    smallest = SMALLEST_CHUNK if trials.sizes["trial"] <= FEW_TRIALS else 1
+    smallest = SMALLEST_SHARE if trials.sizes["trial"] <= FEW_TRIALS else 1
     per_device = max(smallest, -(-trials.sizes["dataset"] // num_devices))
-    num_chunks = -(-per_device // settings.chunk_size)
     most = -(-settings.batch_size // num_devices) * num_devices
-    return min(most, num_devices * num_chunks * -(-per_device // num_chunks))
+    return min(most, num_devices * per_device)
 
 
 def _draw_prior(model: BehaviorModel, name: str, numbers: np.ndarray, shape: tuple[int, int, int], seed: int) -> np.ndarray:
