@@ -135,8 +135,8 @@ def _measure_condition(x: np.ndarray, y: np.ndarray, at: np.ndarray, is_present:
     mine = (x[at] - x[at].mean()) / x[at].std()
     line = np.stack([np.ones_like(mine), mine], axis=1)
     bent = np.concatenate([line, (mine**2)[:, None]], axis=1)
-    curvature = np.linalg.lstsq(bent, y[:, at].T, rcond=None)[0][2]
-    residual = y[:, at] - (bent @ np.linalg.lstsq(bent, y[:, at].T, rcond=None)[0]).T
+    coefficients = _regress(bent, y[:, at])
+    curvature, residual = coefficients[:, 2], y[:, at] - coefficients @ bent.T
     spread = _correlate(stats.rankdata(np.abs(residual), axis=1), stats.rankdata(mine)[None])
     # The trial before, in whatever condition.
     has_before = np.concatenate([[False], is_present[:-1]])[at]
@@ -150,9 +150,15 @@ def _measure_condition(x: np.ndarray, y: np.ndarray, at: np.ndarray, is_present:
     return np.stack([curvature, spread, of_stimulus, of_response], axis=1)
 
 
+def _regress(design: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Coefficients of each row; the smallest ones, where the design does not determine them."""
+    # The decomposition of a small design serves all rows; `lstsq` works on hundreds of rows for much longer.
+    return rows @ np.linalg.pinv(design, rcond=np.finfo(float).eps * max(design.shape)).T
+
+
 def _remove(design: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """What a regression on the design leaves of each row."""
-    return rows - (design @ np.linalg.lstsq(design, rows.T, rcond=None)[0]).T
+    return rows - _regress(design, rows) @ design.T
 
 
 def _correlate(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
