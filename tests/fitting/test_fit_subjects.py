@@ -89,13 +89,15 @@ def test_intervals_hold_94_percent_of_the_draws_in_the_unit_of_the_data(fit):
 
 
 def test_every_unit_gives_the_same_answer(loaded, fit, request_of_two):
-    trials = loaded.trials.copy()
+    few = take_subjects(loaded, 4)
+    trials = few.trials.copy()
     for name in ("stimulus", "response"):
         trials[name] = (trials[name] * 1000).assign_attrs(units="mN")
     request = dataclasses.replace(request_of_two, costs=("quadratic_effort",))
-    other = fit_subjects(dataclasses.replace(loaded, trials=trials), request)
+    other = fit_subjects(dataclasses.replace(few, trials=trials), request)
     assert other.scale.factor == 1000 * fit.scale.factor
-    found, expected = (each.summarize().sel(cost="quadratic_effort") for each in (other, fit))
+    found = other.summarize().sel(cost="quadratic_effort")
+    expected = fit.summarize().sel(cost="quadratic_effort", subject=found["subject"])
     for statistic in ("mean", "sd", "low", "high"):
         for name in expected["parameter"].values:
             factor = 1000 if name == "mu_0" else 1
@@ -152,7 +154,9 @@ def test_subjects_may_lack_conditions(patchy, fit, request_of_two):
 
 
 def test_a_fit_that_fails_is_named_with_its_reason(loaded):
-    settings = FitSettings(method="importance", num_draws=500, min_ess=1e6)
+    # Nothing helps, so it is tried once more only.
+    once = {"num_careful_repeats": 2, "num_patient_repeats": 1}
+    settings = FitSettings(method="importance", num_draws=500, min_ess=1e6, **once)
     fit = fit_subjects(
         take_subjects(loaded, 2), FitRequest(costs=EXAMPLE_COSTS, per_condition=("sigma",), settings=settings)
     )
@@ -201,10 +205,10 @@ def test_another_question_is_not_answered_with_what_was_kept(loaded, request_of_
 def test_progress_names_the_cost_and_ends_with_all_subjects(loaded):
     seen = []
     request = FitRequest(costs=EXAMPLE_COSTS, per_condition=("sigma",), settings=QUICK)
-    fit_subjects(loaded, request, progress=seen.append)
+    fit_subjects(take_subjects(loaded, 3), request, progress=seen.append)
     assert seen[0].stage == "cost 1 of 2, quadratic"
     assert seen[-1].stage == "cost 2 of 2, quadratic_effort"
-    assert (seen[-1].num_done, seen[-1].num_total) == (24, 24)
+    assert (seen[-1].num_done, seen[-1].num_total) == (6, 6)
     assert seen[-1].seconds_left == 0
 
 
