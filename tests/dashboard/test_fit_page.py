@@ -1,6 +1,7 @@
 """The fit page, driven without a browser."""
 
 import dataclasses
+import shutil
 import sys
 
 import numpy as np
@@ -56,13 +57,21 @@ def page(store, plans):
     return FitPage(DesignChoice(), store, on_plan=plans.append)
 
 
+@pytest.fixture(scope="module")
+def saved(fit, tmp_path_factory):
+    """The files of the shared fit."""
+    folder = tmp_path_factory.mktemp("saved")
+    save_fit(fit, folder)
+    return folder
+
+
 @pytest.fixture
-def finished(store, fit):
+def finished(store, saved):
     """The shared fit as a job that has ended."""
     choice = FitChoice()
     choice.take_example()
     job = store.prepare(FIT, f"{HOSTILE}.csv", choice.to_settings(), files=choice.list_files())
-    save_fit(fit, job.folder)
+    shutil.copytree(saved, job.folder, dirs_exist_ok=True)
     end(job)
     return job
 
