@@ -33,17 +33,9 @@ from tests.oracles.hierarchy import integrate_normal_group, sample_group
 NUM_GROUPS, NUM_SUBJECTS, NUM_TRIALS = 6, 12, 40
 LEVELS = [0.1, 0.25]
 # As many particles and draws in every turn: one program for all of them.
-HASTY = PoolingSettings(
-    num_draws=250,
-    max_turns=2,
-    num_pilot_rounds=4,
-    num_particles=1000,
-    num_learning_draws=1000,
-    reduction=1,
-    surplus=1,
-)
-# A quarter of the usual particles: enough, as the support of every subject says. The last turn has most of them.
-CAREFUL = PoolingSettings(num_particles=6000)
+HASTY = PoolingSettings(num_draws=500, max_turns=2, num_particles=2000, num_learning_draws=1000, reduction=1, surplus=1)
+# Half of the usual particles: enough, as the support of every subject says. The last turn has most of them.
+CAREFUL = PoolingSettings(num_particles=12_000)
 SETTINGS = FitSettings(method="importance", num_draws=1000, batch_size=40, keeps_log_likelihood=False)
 DRAWS = ("chain", "draw")
 
@@ -222,24 +214,29 @@ def test_pooling_agrees_with_one_sampler_for_everything(pooled, model, trials):
 def test_many_groups_at_once_are_what_pooling_makes_of_one_and_cover_the_truth(posterior, pooled, model, trials, truth):
     groups = np.arange(NUM_GROUPS * NUM_SUBJECTS).reshape(NUM_GROUPS, NUM_SUBJECTS)
     hyperprior = choose_hyperprior(list_entries(model), PoolingSettings())
-    focused = focus_particles(model, trials, {"sigma": LEVELS}, posterior, groups, hyperprior, seed=1)
-    found = sample_many_groups(make_kernels(focused, hyperprior, seed=1), hyperprior, np.arange(NUM_GROUPS), seed=1)
-    assert found.is_good.all()
-    assert (found.support > 20).all()
+
+    def sample(seed):
+        focused = focus_particles(model, trials, {"sigma": LEVELS}, posterior, groups, hyperprior, seed=seed)
+        return sample_many_groups(make_kernels(focused, hyperprior, seed=seed), hyperprior, np.arange(NUM_GROUPS), seed=seed)
+
+    # The particles of one seed move a standard deviation by a tenth.
+    samples = [sample(seed) for seed in range(4)]
+    assert all(found.is_good.all() and (found.support > 20).all() for found in samples)
+    location, spread = (np.concatenate(arrays, axis=1) for arrays in zip(*(found.group for found in samples), strict=True))
     is_covered = []
     for k, (name, prior) in enumerate(model.priors.items()):
         scale = Scale(prior.support)
         pairs = [
-            (found.group.location[0, :, k], scale.forward(pooled["group"][f"{name}_median"].values)),
-            (found.group.spread[0, :, k], pooled["group"][f"{name}_spread"].values),
+            (location[0, :, k], scale.forward(pooled["group"][f"{name}_median"].values)),
+            (spread[0, :, k], pooled["group"][f"{name}_spread"].values),
         ]
         for ours, theirs in pairs:
             # Both with errors of their own, most of it from some hundred effective draws.
             assert abs(ours.mean() - theirs.mean()) < 0.3 * theirs.std()
-            assert ours.std() == pytest.approx(theirs.std(), rel=0.25)
+            assert ours.std() == pytest.approx(theirs.std(), rel=0.2)
         for true, draws in (
-            (scale.forward(truth[name]["median"]), found.group.location),
-            (truth[name]["spread"], found.group.spread),
+            (scale.forward(truth[name]["median"]), location),
+            (truth[name]["spread"], spread),
         ):
             low, high = np.quantile(draws[..., k], [0.03, 0.97], axis=1)
             is_covered += list((low <= true) & (true <= high))
