@@ -9,6 +9,7 @@ measured in one run. Everything is printed and written as CSV. NUTS has a benchm
 """
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -49,8 +50,11 @@ OTHER_COSTS = ("inverted_gaussian", "linex", "absolute_effort")
 LEFT_OUT: set[str] = set()
 FIRST_DRAWS = (
     *(f"{cost}:importance" for cost in ("quadratic", "inverted_gaussian")),
-    *(f"{cost}:nuts" for cost in ("quadratic", "quadratic_effort", "inverted_gaussian", "linex")),
+    *(f"{cost}:nuts" for cost in ("quadratic", "quadratic_effort", "inverted_gaussian", "linex", "absolute_effort")),
 )
+# What JAX calls tracing, lowering and compiling (or finding what was compiled), and the programs that batches are.
+COMPILING = ("jaxpr_trace_duration", "jaxpr_to_mlir_module_duration", "backend_compile_duration")
+PROGRAM = "everywhere"
 
 
 def main() -> None:
@@ -203,28 +207,43 @@ def _flat(array: np.ndarray) -> np.ndarray:
 
 
 def time_first_draw(name: str) -> None:
-    """Print the seconds from calling a fit to having its draws, in this process."""
+    """Print what the first fit of this process takes, in seconds: until sampling begins, compiling, and everything."""
     cost, method = name.split(":")
     model = BehaviorModel(pick_actor(cost), num_conditions=2, per_condition=("sigma",))
     _, trials = simulate(model, NUM_DATASETS, 45)
+    # End and length of everything that is done for a program.
+    events: list[tuple[float, str, float]] = []
+
+    def note(event: str, seconds: float, **about: Any) -> None:
+        kind = event.rpartition("/")[2]
+        if kind in COMPILING and PROGRAM in str(about.get("fun_name", "")):
+            events.append((time.monotonic(), kind, seconds))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
     started = time.monotonic()
     fit_datasets(model, trials, settings=FitSettings(method=method, num_draws=500, keeps_log_likelihood=False))
-    print(time.monotonic() - started)
+    everything = time.monotonic() - started
+    # The largest program is that of the method; one of importance sampling may come before it.
+    begins = max((event for event in events if event[1] == COMPILING[-1]), key=lambda event: event[2])[0]
+    print(json.dumps([begins - started, sum(seconds for _, _, seconds in events), everything]))
 
 
 def measure_compilation() -> list[dict[str, Any]]:
-    """Seconds to the first draws, two levels and everything free, with an empty and with a filled compilation cache."""
+    """Seconds of a first fit, two levels and everything free, with an empty and with a filled compilation cache."""
     rows = []
     for name in FIRST_DRAWS:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "DESIGNSTUDIO_CACHE_DIR": folder}
             command = [sys.executable, __file__, "--first-draw", name]
             cold, warm = (
-                float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+                json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
                 for _ in range(2)
             )
         cost, method = name.split(":")
-        rows.append({"cost": cost, "method": method, "seconds, cold": f"{cold:.1f}", "seconds, cached": f"{warm:.1f}"})
+        row = {"cost": cost, "method": method}
+        for what, place in (("until draws begin", 0), ("compiling", 1), ("in all", 2)):
+            row |= {f"{what}, cold": f"{cold[place]:.1f}", f"{what}, cached": f"{warm[place]:.1f}"}
+        rows.append(row)
         print("compile", rows[-1], flush=True)
     return rows
 
