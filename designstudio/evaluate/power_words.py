@@ -125,8 +125,9 @@ def _warn_of_groups(score: PowerScore, absent: Score, nominal: float) -> str:
     if absent.value <= nominal + SMALL_EXCESS:
         return ""
     found = f"{_percent(score.present)} for the groups of the study, {_percent(absent)} for groups that do not differ"
+    verb = "is" if score.errs_too_often else "may be"
     return (
-        f"the formula for groups is too optimistic: it gives {found}, where a test gives {nominal:.0%}; it takes chance "
+        f"the formula for groups {verb} too optimistic: it gives {found}, where a test gives {nominal:.0%}; it takes chance "
         "differences between simulated participants for real ones, so simulate more data sets"
     )
 

@@ -196,7 +196,7 @@ def _find_confounded(
         return None
     worst = max(found, key=lambda pair: abs(pair.correlation.value))
     names = (worst.first, worst.second)
-    sure, unsure = _split_unlearned([entry for entry in learned if entry.name not in names], rules)
+    sure, unsure = _split_low([entry for entry in learned if entry.name not in names], rules.min_contraction, rules)
     also = f"; {_list(sure)} {'are' if len(sure) > 1 else 'is'} not learned either" if sure else ""
     also += f"; {_list(unsure)} may not be learned either" if unsure else ""
     verb = "are" if is_sure else "may be"
@@ -209,7 +209,7 @@ def _find_confounded(
 
 def _find_unlearned(learned: Sequence[Learned], rules: StatusRules) -> Status | None:
     """The status of a design with a parameter that keeps most of its prior uncertainty."""
-    sure, unsure = _split_unlearned(learned, rules)
+    sure, unsure = _split_low(learned, rules.min_contraction, rules)
     unlearned = [*sure, *unsure]
     if not unlearned:
         return None
@@ -229,10 +229,10 @@ def _find_unlearned(learned: Sequence[Learned], rules: StatusRules) -> Status | 
     return Status(NOT_LEARNED, _hedge("; ".join([reason, *trades]), is_clear), is_clear)
 
 
-def _split_unlearned(learned: Sequence[Learned], rules: StatusRules) -> tuple[list[Learned], list[Learned]]:
-    """Parameters that surely keep most of their prior uncertainty, and those that may."""
-    low = [entry for entry in learned if _is_low(entry, rules.min_contraction, rules)]
-    sure = [entry for entry in low if _is_low(entry, rules.min_contraction, rules, is_sure=True)]
+def _split_low(learned: Sequence[Learned], limit: float, rules: StatusRules) -> tuple[list[Learned], list[Learned]]:
+    """Parameters whose contraction is surely below a limit, and those of which it may be."""
+    low = [entry for entry in learned if _is_low(entry, limit, rules)]
+    sure = [entry for entry in low if _is_low(entry, limit, rules, is_sure=True)]
     return sure, [entry for entry in low if entry not in sure]
 
 
@@ -242,12 +242,15 @@ def _list_doubts(learned: Sequence[Learned], pairs: Sequence[Pair], rules: Statu
     for pair in pairs:
         size, error = abs(pair.correlation.value), rules.num_errors * pair.correlation.mcse
         if size + error >= rules.strong_correlation:
-            text = f"estimates of {pair.first} and {pair.second} remain correlated ({pair.correlation})"
-            doubts.append(_Doubt(text, size - error >= rules.strong_correlation, is_of_design=True))
-    low = [entry for entry in learned if _is_low(entry, rules.well_learned, rules)]
-    if low:
-        is_clear = any(_is_low(entry, rules.well_learned, rules, is_sure=True) for entry in low)
-        doubts.append(_Doubt(f"much of the prior's uncertainty is left about {_list(low)}", is_clear, is_of_design=True))
+            is_clear = size - error >= rules.strong_correlation
+            verb = "remain" if is_clear else "may remain"
+            text = f"estimates of {pair.first} and {pair.second} {verb} correlated ({pair.correlation})"
+            doubts.append(_Doubt(text, is_clear, is_of_design=True))
+    sure, unsure = _split_low(learned, rules.well_learned, rules)
+    for entries, verb, is_clear in ((sure, "is left", True), (unsure, "may be left", False)):
+        if entries:
+            text = f"much of the prior's uncertainty {verb} about {_list(entries)}"
+            doubts.append(_Doubt(text, is_clear, is_of_design=True))
     return doubts
 
 
