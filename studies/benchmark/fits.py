@@ -214,10 +214,10 @@ def time_first_draw(name: str) -> None:
     # End and length of everything that is done for a program.
     events: list[tuple[float, str, float]] = []
 
-    def note(event: str, seconds: float, **about: Any) -> None:
+    def note(event: str, duration_secs: float, **about: Any) -> None:
         kind = event.rpartition("/")[2]
         if kind in COMPILING and PROGRAM in str(about.get("fun_name", "")):
-            events.append((time.monotonic(), kind, seconds))
+            events.append((time.monotonic(), kind, duration_secs))
 
     jax.monitoring.register_event_duration_secs_listener(note)
     started = time.monotonic()
