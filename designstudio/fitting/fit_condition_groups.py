@@ -37,9 +37,6 @@ from designstudio.model.likelihood.packing import pack_trials, unpack_pointwise
 LARGEST_GROUP = 100_000_000
 # Small experiments share one program, as their subjects take less time than another one to compile.
 SMALLEST_SHARE, FEW_TRIALS = 6, 1000
-# Subjects that a device works on at once: draws that see all trials of one subject fill its cache already. Several at once
-# take three times as long, and those that only fill a batch are computed as well, not skipped.
-CHUNK_SIZE = 1
 # Draws in each round of importance sampling. A thousand may never meet a second mode with a tenth of the posterior, and no
 # diagnostic sees what no draw has met; what is concluded changes with the seed then.
 WIDE_SEARCH = 4000
@@ -82,7 +79,7 @@ def fit_condition_groups(
     for group in _divide(trials, settings):
         part = group.take_trials(trials)
         narrow, part_fixed, batch_size = group.narrow(model), group.take_fixed(fixed), _choose_batch(part, settings)
-        own = dataclasses.replace(settings, batch_size=batch_size, chunk_size=CHUNK_SIZE, keeps_log_likelihood=False)
+        own = dataclasses.replace(settings, batch_size=batch_size, keeps_log_likelihood=False)
         own = _search_widely(own, narrow)
         tree = fit_datasets(
             narrow,

@@ -42,7 +42,7 @@ class ImportanceSettings:
     block_size: int = 1000
     num_components: int = 3
     num_refits: int = 2
-    chunk_size: int = 10
+    chunk_size: int = 1
     starts_chains: bool = True
 
 
@@ -87,8 +87,8 @@ class FitSettings:
             trajectories, and min_ebfmi: smallest acceptable E-BFMI, both for chains that do not jump; one that jumps gets to
             where its trajectories do not. min_ess_tail: as min_ess, for the 5 % and 95 % quantiles; with 0 nobody looks at
             tails of importance draws.
-        batch_size: data sets that all devices together work on at once. chunk_size: those that a device has in its cache:
-            enough to keep it busy, few enough to be fast.
+        batch_size: data sets that all devices together work on at once. chunk_size: of these, on a CPU, those that one
+            of its cores works on at once: the draws of a single data set fill its cache already.
         keeps_log_likelihood: whether the pointwise log likelihood is kept, which PSIS-LOO needs.
         min_block_size: importance draws of each block, however few of them are kept: proposals learn from them.
         num_draws_a_round: the same for each round of learning: where the regression tells less, proposals need more rounds,
@@ -118,7 +118,7 @@ class FitSettings:
     max_divergent: float = 0.01
     min_ebfmi: float = 0.2
     batch_size: int = 100
-    chunk_size: int = 10
+    chunk_size: int = 1
     keeps_log_likelihood: bool = True
     min_block_size: int = 500
     num_draws_a_round: int = 0
