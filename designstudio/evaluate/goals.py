@@ -25,7 +25,7 @@ from designstudio.metrics.power import (
 from designstudio.metrics.samples import find_quantities, keep_good, sample_quantity
 from designstudio.model.likelihood.model import BehaviorModel
 from designstudio.model.priors import Constant
-from designstudio.model.scale import OWN_UNIT, Scale
+from designstudio.model.scale import OWN_UNIT, Scale, suffix_unit
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
 from designstudio.study.goals import EXCLUDES, GROUPS_DIFFER, NARROWER
@@ -237,6 +237,9 @@ def describe_rule(study: Study, goal: Goal, design: Design) -> str:
 
 def name_goal_unit(study: Study, goal: Goal) -> str:
     """The unit of a goal's numbers, after a space; empty in studies that name none, and where there is none."""
+    quantity = next((quantity for quantity in study.quantities if quantity.name == goal.quantity), None)
+    if quantity is not None:
+        return suffix_unit(quantity.unit)
     parameter = next((parameter for parameter in study.list_parameters() if parameter.name == goal.quantity), None)
     return "" if parameter is None else study.conversion.unit_suffix(parameter)
 

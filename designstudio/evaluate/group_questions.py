@@ -7,7 +7,7 @@ from typing import NamedTuple
 import xarray as xr
 
 from designstudio.errors import StudioError
-from designstudio.evaluate.goals import label_goal, resolve_exclusion
+from designstudio.evaluate.goals import label_goal, name_goal_unit, resolve_exclusion
 from designstudio.evaluate.group_analyses import PLAIN, GroupAnalysis
 from designstudio.evaluate.group_decisions import find_mean, find_median
 from designstudio.evaluate.group_shifts import explain_missing, shift_middle
@@ -160,7 +160,8 @@ def describe_group_rule(study: Study, design: Design, goal: Goal, value: float, 
     """What a goal asks of a study, with its numbers."""
     groups, conditions = study.choose_groups(goal), study.choose_conditions(goal, design)
     is_hierarchical = goal.decision == HIERARCHICAL
-    where, what = f"{value:g}", f"{goal.quantity} of {groups[0].name}"
+    unit = name_goal_unit(study, goal)
+    where, what = f"{value:g}{unit}", f"{goal.quantity} of {groups[0].name}"
     person, test = "the median person", "a t test on posterior means"
     if goal.kind == GROUPS_DIFFER:
         where, what = "0", f"{groups[1].name} minus {groups[0].name} in {goal.quantity}"
@@ -169,7 +170,7 @@ def describe_group_rule(study: Study, design: Design, goal: Goal, value: float, 
         where, what = "0", f"{goal.quantity} of {groups[0].name} in {after} minus {before}"
         person, test = "the median person, whose mean and change vary between people", "a paired t test on posterior means"
     how = f"the {study.interval:.0%} interval of the hierarchical analysis, for {person}"
-    beyond = f" by more than {margin:g}" if margin else ""
+    beyond = f" by more than {margin:g}{unit}" if margin else ""
     if goal.decision == BAYES_FACTOR:
         return f"{what} is away from {where}{beyond}: a Bayes factor of {goal.least_factor:g} or more, of {test}"
     return f"{what} stays away from {where}{beyond}: {how if is_hierarchical else f'the {1 - ALPHA:.0%} interval of {test}'}"

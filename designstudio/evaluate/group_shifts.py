@@ -6,11 +6,12 @@ import numpy as np
 import xarray as xr
 
 from designstudio.evaluate.experiment import Experiment, restate_participants
-from designstudio.evaluate.goals import describe_nearest, note_prior, resolve_exclusion
+from designstudio.evaluate.goals import describe_nearest, name_goal_unit, note_prior, resolve_exclusion
 from designstudio.evaluate.group_studies import Members, prepare_people
 from designstudio.evaluate.moving import Moved, describe_move, move_people
 from designstudio.inference.scales import Scale as Line
 from designstudio.model.priors import Constant
+from designstudio.model.scale import suffix_unit
 from designstudio.study import Goal, Study
 from designstudio.study.design import Design
 from designstudio.study.factor import Factor
@@ -50,7 +51,8 @@ def shift_middle(study: Study, design: Design, goal: Goal, members: Members) -> 
         return people.assign({name: (people[name].dims, moved, people[name].attrs)})
 
     end = given if nearest == value else float(study.conversion.restore(nearest, parameters[name]))
-    words = f"the median of {name} is {given:g}" if is_inside else describe_nearest(name, end, given)
+    unit = name_goal_unit(study, goal)
+    words = f"the median of {name} is {given:g}{unit}" if is_inside else describe_nearest(name, end, given, unit)
     # Both sentences explain why power and rate are what they are, whatever the design.
     return members._replace(change=change, words=f"{words}{note_prior(name, given, margin, model, study.conversion)}")
 
@@ -96,9 +98,8 @@ def _shift_quantity(study: Study, design: Design, goal: Goal, members: Members) 
 
     if moved.is_there.all():
         names = " and ".join(moved.names)
-        words = (
-            f"the median person's {names} went the least way to where {quantity.name} is {value:g}, and all others with them"
-        )
+        where = f"{quantity.name} is {value:g}{suffix_unit(quantity.unit)}"
+        words = f"the median person's {names} went the least way to where {where}, and all others with them"
         return members._replace(change=shift, words=words)
     # At the end of what actors know there is no room for people who differ.
     return members._replace(change=hold, words=describe_move(moved, quantity, value))

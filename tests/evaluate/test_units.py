@@ -7,6 +7,7 @@ import pytest
 
 from designstudio.evaluate.evaluate_design import evaluate_design
 from designstudio.evaluate.example_fit import fit_example
+from designstudio.evaluate.group_questions import describe_group_rule, find_margin, list_questions
 from designstudio.evaluate.preview import preview_design
 from designstudio.model.priors import Constant, Uniform
 from designstudio.study import Analysis, Goal, Known, Population, Quantity
@@ -25,8 +26,9 @@ def ask(unit, size):
         population=Population({"mu_0": Uniform(1.2 * size, 1.8 * size), "sigma_0": Constant(0.2), "sigma_r": Constant(0.15),
                                "beta": Constant(0.9)}),
         analysis=Analysis(known={"sigma": Known()}, priors={"mu_0": Uniform(0.2 * size, 4.0 * size)}),
-        quantities=(Quantity.from_formula("twice", "2 * mu_0"),),
-        goals=(Goal("narrower", "mu_0", width=0.3 * size), Goal("excludes", "mu_0", value=0.9 * size)),
+        quantities=(Quantity.from_formula("twice", "2 * mu_0", unit or "no unit"),),
+        goals=(Goal("narrower", "mu_0", width=0.3 * size), Goal("excludes", "mu_0", value=0.9 * size),
+               Goal("excludes", "twice", value=1.8 * size)),
         num_datasets=20,
     )  # fmt: skip
 
@@ -57,14 +59,30 @@ def test_summaries_differ_by_the_size_of_the_unit(evaluations):
 def test_scores_are_the_same_and_rules_name_the_unit(evaluations):
     own, other = evaluations
     assert [score.value for score in own.power.values()] == [score.value for score in other.power.values()]
-    narrow, excludes = other.power.values()
+    narrow, excludes, twice = other.power.values()
     assert narrow.rule == "a participant's 94% interval of mu_0 is narrower than 150 ms"
     assert excludes.rule == "a participant's 94% interval of mu_0 stays away from 450 ms"
     assert excludes.absent == "mu_0 is 450 ms for everybody"
     assert excludes.when_absent.value == list(own.power.values())[1].when_absent.value
+    assert twice.rule == "a participant's 94% interval of twice stays away from 900 ms"
+    assert twice.absent == "twice is 900 ms for everybody, whose mu_0 went the least way there"
+    assert (twice.present, twice.when_absent) == (excludes.present, excludes.when_absent)
     ratio = other.recovery["mu_0"]["rmse"].value / own.recovery["mu_0"]["rmse"].value
     assert ratio == pytest.approx(FACTOR, rel=1e-3)
     assert own.status.name == other.status.name
+
+
+def test_rules_about_groups_name_the_unit(studies):
+    _, study = studies
+    goal = Goal("group-mean", "mu_0", value=0.9 * FACTOR, margin=0.1 * FACTOR, decision="t-test")
+    study = study.replace(goals=(goal,))
+    rule = describe_group_rule(study, study.designs[0], goal, *find_margin(study, study.designs[0], goal))
+    assert (
+        rule
+        == "mu_0 of everybody stays away from 450 ms by more than 50 ms: the 95% interval of a t test on posterior means"
+    )
+    (question,) = list_questions(study, study.designs[0], [6])
+    assert question.words == "the median of mu_0 is 450 ms"
 
 
 def test_one_participant_is_shown_in_the_studys_unit(studies):
