@@ -31,6 +31,7 @@ def calibrate_cost(
 
     Example: designstudio calibrate quadratic_effort --datasets 1000 --out calibration
     """
+    from designstudio.metrics.failed import say_most_often  # noqa: PLC0415  (keeps `designstudio --help` fast)
     from designstudio.runs.calibrate import (  # noqa: PLC0415  (keeps `designstudio --help` fast)
         CalibrateRequest,
         list_files,
@@ -46,8 +47,10 @@ def calibrate_cost(
     Console().print(_as_table(cost, rows))
     stages = dict(zip(*np.unique(result.diagnostics["stage"].values, return_counts=True), strict=True))
     typer.echo("Fitted by " + ", ".join(f"{stage}: {count}" for stage, count in stages.items()) + ".")
-    num_failed = int((~result.diagnostics["is_good"]).sum())
-    typer.echo(f"{num_failed} of {datasets} fits failed; they are counted, and have no rank.")
+    is_good = result.diagnostics["is_good"].values
+    num_failed = int((~is_good).sum())
+    why = say_most_often(is_good, result.diagnostics["reason"].values)
+    typer.echo(f"{num_failed} of {datasets} fits failed{why}; they are counted, and have no rank.")
     if out is not None:
         table, ranks, figure = list_files(cost)
         typer.echo(f"Wrote {table}, {ranks} and {figure} to {out}.")

@@ -31,6 +31,7 @@ import xarray as xr
 
 from designstudio.core.numbers import format_fixed
 from designstudio.metrics.edges import list_at_end
+from designstudio.metrics.failed import say_most_often
 from designstudio.metrics.learned import Learned, Pair, score_learned, score_pairs
 from designstudio.metrics.monte_carlo import Score
 from designstudio.metrics.samples import PosteriorShape, keep_good, shape_posteriors
@@ -173,10 +174,9 @@ def _refuse(summaries: xr.Dataset, rules: StatusRules) -> str:
     is_good = summaries["is_good"].values
     if is_good.sum() >= max(rules.min_good, rules.min_good_share * is_good.size):
         return ""
-    reasons, counts = np.unique(summaries["reason"].values[~is_good].astype(str), return_counts=True)
-    most = f" (most often: {reasons[np.argmax(counts)]})" if len(reasons) else ""
     return (
-        f"no answer: {(~is_good).sum()} of {is_good.size} fits failed{most}, and an answer needs {rules.min_good} good fits "
+        f"no answer: {(~is_good).sum()} of {is_good.size} fits failed"
+        f"{say_most_often(is_good, summaries['reason'].values)}, and an answer needs {rules.min_good} good fits "
         f"and {rules.min_good_share:.0%} of all"
     )
 

@@ -44,6 +44,12 @@ class Failed(AbstractMetric):
         return MetricEstimate(score_share(~is_good), np.where(is_good, 0.0, 1.0))
 
 
+def say_most_often(is_good: Bool[np.ndarray, " dataset"], reasons: np.ndarray) -> str:
+    """The most frequent reason why fits failed, in brackets after a space; empty if none failed."""
+    found, counts = np.unique(reasons[~is_good].astype(str), return_counts=True)
+    return f" (most often: {found[np.argmax(counts)]})" if len(found) else ""
+
+
 def are_many(num_failed: int, num_datasets: int) -> bool:
     """Whether so many fits failed that scores without them need bounds."""
     return num_failed > MANY_FAILED * num_datasets
