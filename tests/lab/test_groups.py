@@ -186,8 +186,10 @@ def test_data_of_the_laboratory_are_decided_as_the_simulated_study_of_the_same_p
         goal, value = question.goal, 1.0 if question.goal.kind == "group-mean" else 0.0
         simulated = [float(array[0]) for array in decide(study, goal, part.present, value)[:3]]
         width = outcome.high - outcome.low
-        # Other draws: chains here, weighted draws there, and some hundred of the group.
-        np.testing.assert_allclose([outcome.estimate, outcome.low, outcome.high], simulated, atol=0.15 * width)
+        # Other draws: chains here, weighted draws there, and some 300 effective ones of the group on both sides. The error
+        # of the estimate is then 0.02 of the width, that of the ends (3 % quantiles) 0.055; four errors of each.
+        np.testing.assert_allclose(outcome.estimate, simulated[0], atol=0.09 * width)
+        np.testing.assert_allclose([outcome.low, outcome.high], simulated[1:], atol=0.22 * width)
 
 
 def test_a_record_holds_the_power_of_goals_of_whole_studies():
