@@ -205,8 +205,7 @@ class _Space:
 
 def _approach(space: _Space, value: float) -> Points:
     """The nearest points at which the quantity has a value; where there are none, those where it comes nearest to it."""
-    low, high = space.ends
-    start = np.clip(space.take(space.people), low, high)
+    start = space.take(space.people)
     nearest, misses = _walk(space, value, start, start, np.full(len(start), np.inf))
     # Who is still away from the value goes there from where they are.
     return _walk(space, value, nearest, nearest, misses)[0]
@@ -215,6 +214,8 @@ def _approach(space: _Space, value: float) -> Points:
 def _walk(space: _Space, value: float, origin: Points, best: Points, least: Values) -> tuple[Points, Values]:
     """Steps to the points nearest to an origin at which the quantity has a value: the best, and how far off it is there."""
     points, (low, high) = best, space.ends
+    # Who is beyond what actors know stays there, unless the quantity calls them.
+    low, high = np.minimum(low, origin), np.maximum(high, origin)
     for _ in range(MOST_STEPS):
         found, slopes = space.compute(points)
         misses = np.where(np.isfinite(slopes).all(axis=1), np.abs(found - value), np.inf)
@@ -230,7 +231,7 @@ def _walk(space: _Space, value: float, origin: Points, best: Points, least: Valu
     return best, least
 
 
-def _nearest_of_plane(origin: Points, slopes: Points, offset: Values, low: np.ndarray, high: np.ndarray) -> Points:
+def _nearest_of_plane(origin: Points, slopes: Points, offset: Values, low: Points, high: Points) -> Points:
     """The points between the ends that are nearest to an origin, and whose product with the slopes is `offset`.
 
     They lie in the direction of the slopes, but for columns at an end: one number for each person is looked for.

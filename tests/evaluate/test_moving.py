@@ -89,6 +89,13 @@ def test_where_actors_end_people_stop_and_the_words_say_so():
     assert describe_move(moved, quantity, 0.0) == "what is 0.01, the nearest to 0 that actors know, by moving mu_0 and beta"
 
 
+def test_who_is_beyond_what_actors_know_keeps_all_that_the_quantity_does_not_depend_on():
+    beyond = make_study(population=PEOPLE.replace(priors={**PEOPLE.priors, "sigma_r": Constant(1.5)}))
+    people, moved, _, _ = move("mu_0 * beta", 1.0, study=beyond)
+    assert moved.is_there.all()
+    np.testing.assert_allclose(moved.people["sigma_r"].values, people["sigma_r"].values)
+
+
 def test_a_step_into_what_has_no_logarithm_is_made_shorter():
     _, moved, _, _ = move("log(mu_0 - 0.9)", -3.0)
     assert moved.is_there.all()
